@@ -1,0 +1,207 @@
+"""What can be asked of one instance, in the imperative, and what a step asks of others (follow-ups). Plain data.
+
+A command touches one instance. What must reach another leaves the step as a ``FollowUp`` and becomes a system job in
+the same transaction. Both are msgspec structs, tagged, so that they can be stored in a job and sent over a wire.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Command(msgspec.Struct, tag=True, omit_defaults=True):
+    """Base of all commands."""
+
+
+class StartInstance(Command):
+    """Create an instance. ``start`` is the element to begin at (a message start event); empty: the none start event."""
+
+    instance: int
+    variables: dict[str, Any] = {}
+    start: str = ""
+    at: list[str] = []  # start instructions: begin at these elements instead
+    business_id: str = ""
+    parent: int = 0
+    parent_element_instance: int = 0
+    depth: int = 0
+    start_channel: str = ""
+
+
+class CompleteJob(Command):
+    """A worker finished a job; ``variables`` are its result."""
+
+    job: int
+    variables: dict[str, Any] = {}
+
+
+class FailJob(Command):
+    """A job has no attempts left: raise an incident."""
+
+    job: int
+    message: str
+    variables: dict[str, Any] = {}
+
+
+class ThrowError(Command):
+    """A worker throws a BPMN error from its job."""
+
+    job: int
+    code: str
+    message: str = ""
+    variables: dict[str, Any] = {}
+
+
+class FireTimer(Command):
+    """A timer is due."""
+
+    timer: int
+
+
+class Correlate(Command):
+    """A message, signal or condition matched this subscription. ``message`` is the message's key (0: a signal)."""
+
+    subscription: int
+    name: str
+    variables: dict[str, Any] = {}
+    message: int = 0
+    correlation_key: str = ""
+    expires: int = 0  # when the message's time to live ends, to offer it again if this instance cannot take it
+
+
+class CompleteUserTask(Command):
+    """A person finished a user task."""
+
+    user_task: int
+    variables: dict[str, Any] = {}
+
+
+class UpdateUserTask(Command):
+    """Change attributes of an open user task; ``action`` is assign | unassign | update."""
+
+    user_task: int
+    changes: dict[str, Any]
+    action: str = "update"
+
+
+class Cancel(Command):
+    """End the instance and everything it called. ``by_parent``: the caller was interrupted."""
+
+    by_parent: bool = False
+    reason: str = ""
+
+
+class ResolveIncident(Command):
+    """Try again what raised the incident. ``retries``: new attempts of its job (0 leaves them)."""
+
+    incident: int
+    retries: int = 0
+
+
+class SetVariables(Command):
+    """Write variables into a scope (0: the instance). ``local``: not to a parent scope that holds the name."""
+
+    variables: dict[str, Any]
+    element_instance: int = 0
+    local: bool = False
+
+
+class ChildEnded(Command):
+    """A called instance is over; ``outcome`` is completed | terminated | error | escalation | missing."""
+
+    element_instance: int
+    child: int
+    outcome: str
+    variables: dict[str, Any] = {}
+    code: str = ""
+    message: str = ""
+
+
+class Continue(Command):
+    """Go on with a step that was bounded."""
+
+
+class Suspend(Command):
+    """Stop taking steps until resumed."""
+
+
+class Resume(Command):
+    """Go on after Suspend."""
+
+
+AnyCommand = (
+    StartInstance
+    | CompleteJob
+    | FailJob
+    | ThrowError
+    | FireTimer
+    | Correlate
+    | CompleteUserTask
+    | UpdateUserTask
+    | Cancel
+    | ResolveIncident
+    | SetVariables
+    | ChildEnded
+    | Continue
+    | Suspend
+    | Resume
+)
+
+
+class FollowUp(msgspec.Struct, tag=True, omit_defaults=True):
+    """Base of what a step asks of something other than its own instance."""
+
+
+class Send(FollowUp):
+    """Give a command to an instance (this one or another)."""
+
+    instance: int
+    command: AnyCommand
+
+
+class CallProcess(FollowUp):
+    """Start the process that a call activity names; its instance key is known. Answered by ChildEnded."""
+
+    instance: int
+    process_id: str
+    binding: str
+    version: int
+    version_tag: str
+    parent: int
+    parent_element_instance: int
+    parent_definition: int
+    depth: int
+    variables: dict[str, Any]
+    business_id: str = ""
+
+
+class PublishMessage(FollowUp):
+    """A throw event or send task publishes a message."""
+
+    name: str
+    correlation_key: str
+    variables: dict[str, Any]
+    ttl_ms: int = 0
+    message_id: str = ""
+
+
+class BroadcastSignal(FollowUp):
+    """A throw event broadcasts a signal."""
+
+    name: str
+    variables: dict[str, Any]
+
+
+class StartByEvent(FollowUp):
+    """Start an instance at a start event that was triggered (message, signal, timer); its key is known."""
+
+    instance: int
+    definition: int
+    start: str
+    variables: dict[str, Any]
+    start_channel: str = ""
+    message: int = 0
+
+
+AnyFollowUp = Send | CallProcess | PublishMessage | BroadcastSignal | StartByEvent

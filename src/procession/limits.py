@@ -1,0 +1,46 @@
+"""Every bound that a user can run into, by name and with its reason. It holds numbers and never logic.
+
+A bound that is hit is a rejection or an incident that names the bound; nothing hangs and nothing is cut silently.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# One step of one instance -------------------------------------------------------------------------------------------
+STEP_EVENTS_MAX: Final = 2_000  # then the step commits and goes on as a follow-up: about 10 ms of the loop's time
+STEP_KEYS_MAX: Final = 3 * STEP_EVENTS_MAX  # an event takes at most one key, an activation may overshoot the bound
+METHODS_PER_STEP_MAX: Final = 100  # methods run in a row within one commit before the step is cut
+
+# Sizes --------------------------------------------------------------------------------------------------------------
+VARIABLES_BYTES_MAX: Final = 4 * 1024 * 1024  # all variables of one command as JSON; Zeebe's message limit is 4 MiB
+STATE_BYTES_MAX: Final = 64 * 1024 * 1024  # one instance's scope tree, far below PostgreSQL's 1 GB field
+JOB_ARGS_BYTES_MAX: Final = 1024 * 1024
+KEY_TEXT_BYTES_MAX: Final = 200  # unique keys, correlation keys, queue names: they are indexed
+NAME_BYTES_MAX: Final = 255  # ids, names of messages and signals, business ids, as in Camunda 8
+ERROR_TEXT_CHARS_MAX: Final = 10_000  # error message and traceback of one attempt
+JSON_DEPTH_MAX: Final = 200  # nested lists and objects in variables
+TAGS_MAX: Final = 32
+
+# Models -------------------------------------------------------------------------------------------------------------
+RESOURCE_BYTES_MAX: Final = 16 * 1024 * 1024
+ELEMENTS_MAX: Final = 10_000  # elements and flows of one process
+XML_DEPTH_MAX: Final = 200
+CALL_DEPTH_MAX: Final = 100  # call activities within call activities, then an incident (Zeebe: 1,000)
+
+# Batches ------------------------------------------------------------------------------------------------------------
+COMMIT_STEPS_MAX: Final = 1_000  # steps in one transaction
+COMMIT_BYTES_MAX: Final = 8 * 1024 * 1024
+CLAIM_MAX: Final = 500  # jobs leased by one claim: 200-500 is where drains are fastest
+PROMOTE_MAX: Final = 1_000  # due jobs made ready by one statement
+RESCUE_MAX: Final = 1_000
+ENQUEUE_MAX: Final = 10_000
+KEY_BLOCK: Final = 100_000
+PAGE_MAX: Final = 1_000  # rows of one page of a listing
+
+# Time, in milliseconds ----------------------------------------------------------------------------------------------
+MESSAGE_TTL_MS_MAX: Final = 366 * 24 * 3_600_000
+TIMER_MS_MAX: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z, the last instant every store can hold
+HEARTBEAT_MS: Final = 2_000
+HEARTBEAT_MISSED_MAX: Final = 3  # beats missed before a process stops itself
+DEAD_AFTER_MS: Final = 10_000  # more than the missed beats plus the kill grace: only then may others rescue

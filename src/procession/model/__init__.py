@@ -1,0 +1,1 @@
+"""BPMN XML to an immutable, compiled definition, with every problem reported at once. Pure: it reads no file or clock."""

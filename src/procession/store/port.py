@@ -1,0 +1,262 @@
+"""The protocol that every store keeps: rows in, rows out, in few set-based statements. It holds no implementation.
+
+Rules for every store
+- Each method is one transaction, or one statement where it can be. Nothing is reported before its commit.
+- Instants are the store's clock. A store made with ``clock`` (a callable giving milliseconds) uses that instead
+  everywhere: tests turn it by hand.
+- Rows are written in key order. Lock order: message channels (sorted), instances (by key), jobs (by key), the rest.
+- ``Unavailable`` is raised when the database does not answer; every call has a deadline.
+- A value that the database refuses fails its own step (REFUSED) or call (InvalidValue), never a neighbour's.
+- Notifications are hints; polling is the guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from procession.ids import Keys
+from procession.store.rows import (
+    ClaimedJob,
+    Deployment,
+    HistoryRow,
+    InstanceFilter,
+    JobFilter,
+    JobOutcome,
+    NewJob,
+    NewMessage,
+    PublishResult,
+    Rescue,
+    StartRequest,
+    Statement,
+    Step,
+    StepResult,
+    StoredDefinition,
+    StoredIncident,
+    StoredInstance,
+    StoredJob,
+    StoredMessage,
+    StoredNode,
+    StoredSubscription,
+    StoredUserTask,
+    Want,
+)
+
+Clock = Callable[[], int]
+
+
+class Store(Protocol):
+    """A database, as the engine sees it."""
+
+    name: str  # memory | sqlite | postgres | mysql
+    lanes: int  # how many commits may usefully be under way at once (1: a single writer)
+    shared: bool  # whether several processes can work on it
+
+    # -- life -----------------------------------------------------------------------------------------------------
+    async def open(self) -> None:
+        """Connect. Raises Unavailable, or SchemaMismatch when the schema is not this program's (``migrate`` first)."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is under way and disconnect. Safe to call twice."""
+        ...
+
+    async def migrate(self) -> list[str]:
+        """Bring the schema to this program's version; the names of the migrations applied. Works before ``open``.
+
+        Safe when several processes call it at once. Raises SchemaMismatch when the schema is newer than the program.
+        """
+        ...
+
+    async def schema_version(self) -> tuple[int, int]:
+        """(version in the database, version of this program). Works before ``open``."""
+        ...
+
+    async def now(self) -> int:
+        """The store's clock."""
+        ...
+
+    async def take_keys(self, count: int) -> range:
+        """A block of ``count`` keys that nobody else gets."""
+        ...
+
+    # -- definitions ----------------------------------------------------------------------------------------------
+    async def deploy(self, deployment: Deployment) -> list[StoredDefinition]:
+        """Store resources, all or nothing; the definitions in the order given.
+
+        A definition whose latest version has the same checksum and methods is not stored again (``created`` False).
+        A new version takes over the start subscriptions and start timers of its process id (the old ones go), in the
+        same transaction. Versions count from 1 per tenant and process id.
+        """
+        ...
+
+    async def definitions(self, keys: Sequence[int]) -> list[StoredDefinition]:
+        """The definitions with these keys; unknown keys are left out."""
+        ...
+
+    async def find_definition(
+        self, process_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> StoredDefinition | None:
+        """The latest version of a process id (0), an exact one, the latest with a tag, or the one of a deployment."""
+        ...
+
+    async def list_definitions(self, *, process_id: str = "", tenant: str = "") -> list[StoredDefinition]:
+        """All versions, newest first within each process id."""
+        ...
+
+    async def resource(self, key: int) -> bytes | None:
+        """The bytes of a deployed file."""
+        ...
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+    async def commit(self, steps: Sequence[Step], keys: Keys) -> list[StepResult]:
+        """Apply steps of different instances in one transaction; one answer per step, in order.
+
+        A step is applied wholly or not at all, independently of its neighbours: if its instance is at another
+        revision (STALE), if a fenced job is not held by that lease (FENCED), or if the database refuses a value
+        (REFUSED). Applying sets the revision to ``rev + 1`` (a new instance: 1). Jobs of ``closed_jobs`` that are
+        gone already do not matter when their lease is 0.
+
+        A new message subscription is matched with the oldest buffered message of its channel within the same
+        transaction, holding the channel's lock: the match inserts a follow-up job (``jobs.FOLLOW_UP_QUEUE``, args: a
+        ``Send`` of a ``Correlate``, as JSON), removes the message unless another process id may still want it, and
+        is reported in ``woken``. A message goes to at most one instance per process id. The follow-up's key comes
+        from ``keys``. ``release_channel`` likewise lets the oldest buffered message of a message start event through.
+        """
+        ...
+
+    async def load(self, instances: Sequence[int]) -> list[StoredInstance]:
+        """The instances with these keys, in any order; unknown keys are left out."""
+        ...
+
+    async def list_instances(self, which: InstanceFilter) -> list[StoredInstance]:
+        """A page, newest first. ``state`` and ``variables`` are empty in listings; ``incidents`` is counted."""
+        ...
+
+    async def count_instances(self, process_id: str = "") -> dict[int, int]:
+        """How many instances there are per status."""
+        ...
+
+    async def history(self, instance: int, *, after: int = 0, limit: int = 1000) -> list[HistoryRow]:
+        """The committed steps of an instance in order."""
+        ...
+
+    # -- jobs -----------------------------------------------------------------------------------------------------
+    async def enqueue(self, jobs: Sequence[NewJob]) -> None:
+        """Insert jobs that belong to no step (plain queue jobs, batch operations)."""
+        ...
+
+    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+        """Lease ready jobs to a node, in one statement over all queues: by priority (higher first), then age.
+
+        Every claim raises ``lease`` and ``attempt`` by one. Jobs locked by others are skipped.
+        """
+        ...
+
+    async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
+        """End runs under their lease, in one transaction; False where the lease is not (or no longer) held.
+
+        Idempotent: sending an applied outcome again gives False and changes nothing.
+        """
+        ...
+
+    async def promote(self, limit: int) -> tuple[list[str], int]:
+        """Make due SCHEDULED jobs READY: (queues that got some, instant of the next due job or 0)."""
+        ...
+
+    async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
+        """A page, oldest first."""
+        ...
+
+    async def count_jobs(self) -> dict[tuple[str, int], int]:
+        """How many jobs there are per (queue, state)."""
+        ...
+
+    # -- what waits -----------------------------------------------------------------------------------------------
+    async def publish(self, messages: Sequence[NewMessage], keys: Keys) -> list[PublishResult]:
+        """Correlate or buffer messages, holding their channels' locks; one answer per message, in order.
+
+        To each process id at most one: the oldest open subscription with this name and correlation key gets a
+        follow-up job (as in ``commit``) and, if ``once``, is marked taken so that no other message gets it. A start
+        subscription of the process id (if no subscription of a running instance took it) gets a follow-up
+        ``StartByEvent`` with a new instance key from ``keys``, unless the correlation key is not empty and an
+        instance started by it is still running (then it is buffered). Without any match it is buffered until its
+        time to live ends. ``message_id`` makes (name, correlation key, id) unique among buffered messages.
+        """
+        ...
+
+    async def broadcast(self, name: str, variables: bytes, keys: Keys, *, tenant: str = "") -> list[int]:
+        """One follow-up per open subscription to a signal, and one start per start event; the instances reached."""
+        ...
+
+    async def expire_messages(self, limit: int) -> int:
+        """Delete buffered messages whose time to live is over."""
+        ...
+
+    async def list_messages(self, *, name: str = "", limit: int = 100) -> list[StoredMessage]:
+        """Buffered messages, oldest first."""
+        ...
+
+    async def list_subscriptions(
+        self, *, instance: int = 0, name: str = "", limit: int = 1000
+    ) -> list[StoredSubscription]:
+        """Open subscriptions, those of start events included."""
+        ...
+
+    async def list_incidents(
+        self, *, instance: int = 0, process_id: str = "", after: int = 0, limit: int = 100
+    ) -> list[StoredIncident]:
+        """Open incidents, oldest first."""
+        ...
+
+    async def list_user_tasks(
+        self, *, instance: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
+    ) -> list[StoredUserTask]:
+        """Open user tasks, oldest first."""
+        ...
+
+    async def find(self, kind: str, key: int) -> int:
+        """The instance that a key belongs to, 0 if none; ``kind`` is job | user_task | incident | subscription."""
+        ...
+
+    def start_request(self, request: StartRequest) -> list[Statement]:
+        """The statements that a caller's own connection executes to ask for an instance in its transaction."""
+        ...
+
+    # -- nodes ----------------------------------------------------------------------------------------------------
+    async def register(self, name: str, details: bytes) -> int:
+        """Enter a process; the node number that leases carry (never used before)."""
+        ...
+
+    async def beat(self, node: int) -> bool:
+        """Say that a process lives; False when others have declared it dead."""
+        ...
+
+    async def leave(self, node: int) -> None:
+        """The process stops: jobs still leased to it become ready (their attempt is not used)."""
+        ...
+
+    async def lead(self, node: int, term_ms: int) -> int:
+        """Become or stay leader for ``term_ms``; the term (grows with every change of leader), 0 if another leads."""
+        ...
+
+    async def rescue(self, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
+        """Give back the jobs of nodes that have not beaten for ``dead_after_ms``, and of unknown nodes.
+
+        A rescued job is READY at once the first time, and SCHEDULED ``backoff_ms`` later when its previous run was
+        cut short too (``crashes``); past ``crash_budget`` it is reported in ``failed`` and FAILED.
+        """
+        ...
+
+    async def list_nodes(self) -> list[StoredNode]:
+        """The processes that work on this database."""
+        ...
+
+    # -- hints ----------------------------------------------------------------------------------------------------
+    async def announce(self, queues: Sequence[str]) -> None:
+        """Tell other processes that these queues got ready jobs. Never within a writing transaction."""
+        ...
+
+    async def listen(self, heard: Callable[[str], None]) -> Callable[[], Awaitable[None]] | None:
+        """Call ``heard(queue)`` for announcements; returns how to stop, or None where the store cannot."""
+        ...
