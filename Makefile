@@ -1,0 +1,75 @@
+# The ways to run, test and check Procession. `make` prints them.
+# Needed beforehand: make and Python 3.11 or newer with venv. Everything else is installed from the lock into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+ARGS ?=
+CORPORA ?= ../shared/corpora
+INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.docs-installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check format bench docs corpora lock changelog install clean
+
+help:  ## print this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
+		while IFS="$$(printf '\t')" read -r name purpose; do printf '  make %-10s %s\n' "$$name" "$$purpose"; done
+
+demo: $(INSTALLED)  ## run an order process from start to end, on SQLite
+	$(BIN)/python examples/order/demo.py $(ARGS)
+
+test: $(INSTALLED)  ## run every test, those on PostgreSQL included (ARGS="-k word", JOBS=2)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+check: $(INSTALLED)  ## lint, format, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports --no-logo
+
+format: $(INSTALLED)  ## format the code and repair what the linter can repair
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED)  ## measure (ARGS="process --instances 10000")
+	$(BIN)/procession bench $(ARGS)
+
+docs: $(DOCS_INSTALLED)  ## build the documentation into site/; a dead link is an error
+	DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+
+corpora: $(INSTALLED)  ## judge the model collections (CORPORA=folder, ARGS=-v for the failures)
+	PROCESSION_CORPORA="$(CORPORA)" $(BIN)/python -m tests.corpora $(ARGS)
+
+lock: $(INSTALLED)  ## resolve the dependencies again (ARGS=--upgrade for newer versions)
+	$(COMPILE) $(ARGS) --extra dev pyproject.toml -o requirements-dev.lock
+	$(COMPILE) $(ARGS) --extra docs -c requirements-dev.lock pyproject.toml -o requirements-docs.lock
+
+changelog: $(INSTALLED)  ## show what the news fragments will say
+	$(BIN)/towncrier build --draft
+
+install: $(INSTALLED)  ## make .venv as the lock says
+
+clean:  ## remove everything that can be made again
+	rm -rf $(VENV) .pytest_cache .ruff_cache .import_linter_cache .hypothesis site dist build
+
+# The stamp is written last, so that an interrupted installation is taken up again.
+$(INSTALLED): requirements-dev.lock pyproject.toml | $(BIN)/python
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DOCS_INSTALLED): requirements-docs.lock $(INSTALLED)
+	$(PIP) install --require-hashes -r requirements-docs.lock
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Expected Python 3.11 or newer, found $$($(PYTHON) --version 2>&1); set PYTHON=<another one>" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) has no venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
