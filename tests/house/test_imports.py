@@ -1,0 +1,64 @@
+"""What import-linter cannot say: which packages a pure room may use, and that no room escapes its contracts."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.sources import PACKAGE, ROOT, python_files
+
+PURE_ROOMS = ("core", "jobs", "dmn", "model", "feel", "errors", "ids", "limits")
+# Packages that only compute: values in, values out.
+ALLOWED_EVERYWHERE = {"procession", "msgspec"}
+ALLOWED_IN = {"model": {"lxml"}, "jobs": {"cronsim", "isodate"}}
+CONCRETE_STORES = ("memory", "sqlite", "postgres", "mysql")
+
+
+def test_a_pure_room_uses_no_package_that_was_not_let_in():
+    strangers = [
+        f"{path.relative_to(ROOT)}:{line} {package}"
+        for room in PURE_ROOMS
+        for path in files_of(room)
+        for line, package in third_party_imports(path)
+        if package not in ALLOWED_EVERYWHERE | ALLOWED_IN.get(room, set())
+    ]
+    assert not strangers
+
+
+def test_every_pure_room_is_under_the_contract_of_purity():
+    held = set(contract("A pure room has no clock, no chance, no input, no output")["source_modules"])
+    assert held == {f"procession.{room}" for room in PURE_ROOMS if files_of(room)}
+
+
+def test_every_store_is_under_the_contracts_of_stores():
+    present = [store for store in CONCRETE_STORES if (PACKAGE / "store" / store).exists()]
+    siblings = contract("A store knows the port and no other store")["layers"][0]
+    assert [store for store in present if f"({store})" not in siblings] == []
+    if present:
+        named = contract("Only the wiring names a concrete store")["protected_modules"]
+        assert named == [f"procession.store.{store}" for store in present]
+
+
+def contract(name: str) -> dict:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return next(c for c in settings["tool"]["importlinter"]["contracts"] if c["name"] == name)
+
+
+def files_of(room: str) -> list[Path]:
+    return [path for path in python_files() if path == PACKAGE / f"{room}.py" or PACKAGE / room in path.parents]
+
+
+def third_party_imports(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [node.module]
+        for name in names:
+            package = name.split(".")[0]
+            if package not in sys.stdlib_module_names:
+                yield node.lineno, package
