@@ -41,7 +41,7 @@ bench: $(INSTALLED)  ## measure (ARGS="process --instances 10000")
 	$(BIN)/procession bench $(ARGS)
 
 docs: $(DOCS_INSTALLED)  ## build the documentation into site/; a dead link is an error
-	DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict
 
 corpora: $(INSTALLED)  ## judge the model collections (CORPORA=folder, ARGS=-v for the failures)
 	PROCESSION_CORPORA="$(CORPORA)" $(BIN)/python -m tests.corpora $(ARGS)
