@@ -1,0 +1,41 @@
+"""FEEL, the expression language of DMN 1.3 to 1.5, with Camunda's extension functions.
+
+    from procession.feel import compile
+
+    condition = compile('orderTotal > 1000 and customer.tier in ["gold", "platinum"]')
+    condition.evaluate({"orderTotal": 1200, "customer": {"tier": "gold"}})     # True
+
+An expression is compiled once to closures and evaluated often. Evaluation never raises: what has no meaning is null
+(None), and `warnings` says why and where. The room is pure: it reads no clock, no file but the time zone database,
+and no attribute of the objects it is given.
+"""
+
+from procession.feel import functions as _functions  # registers the built-in functions
+from procession.feel.convert import from_json, to_json, to_python
+from procession.feel.expression import Expression, UnaryTests, compile_unary_tests
+from procession.feel.expression import compile_expression as compile
+from procession.feel.problems import FeelSyntaxError, FeelWarning
+from procession.feel.ranges import Range
+from procession.feel.run import Function
+from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
+
+__all__ = [
+    "Date",
+    "DateTime",
+    "DaysDuration",
+    "Expression",
+    "FeelSyntaxError",
+    "FeelWarning",
+    "Function",
+    "MonthsDuration",
+    "Range",
+    "Time",
+    "UnaryTests",
+    "compile",
+    "compile_unary_tests",
+    "from_json",
+    "to_json",
+    "to_python",
+]
+
+assert _functions

@@ -1,0 +1,158 @@
+"""Closures for calls and function definitions.
+
+A called name means, in this order: a local function, a variable of the context that holds a function, a built-in
+function. So a variable called `date` does not hide the function `date`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from procession.feel import scope as scopes
+from procession.feel import syntax
+from procession.feel.access import compile_name
+from procession.feel.build import Build
+from procession.feel.functions.registry import BUILTINS, Builtin, Form
+from procession.feel.problems import Invalid
+from procession.feel.run import Closure, Frame, Function, Run, Spot
+from procession.feel.scope import Scope
+from procession.feel.types import conforms
+from procession.feel.values import feel, kind_of
+
+
+def compile_call(build: Build, node: syntax.Call, scope: Scope | None) -> Closure:
+    arguments = tuple(build.node(argument, scope) for argument in node.arguments)
+    spot = build.spot(node.at)
+    if isinstance(node.function, syntax.Name):
+        name = node.function.name
+        builtin = BUILTINS.get(name)
+        if builtin is not None:
+            return _call_of_builtin(build, builtin, node, arguments, scope)
+    function = build.node(node.function, scope)
+    invoke = _invocation(node, arguments, spot)
+
+    def call(frame: Frame) -> object:
+        value = function(frame)
+        if type(value) is not Function:
+            return _no_function(node, value, frame.run, spot)
+        return invoke(frame, value)
+
+    return call
+
+
+def _no_function(node: syntax.Call, value: object, run: Run, spot: Spot) -> None:
+    what = f"There is no function {node.function.name!r}" if isinstance(node.function, syntax.Name) else ""
+    run.warn("no-function", what or f"A {kind_of(value)} cannot be called", spot)
+
+
+def _invocation(node: syntax.Call, arguments: tuple[Closure, ...], spot: Spot) -> Callable[[Frame, Function], object]:
+    names = node.names
+
+    def invoke(frame: Frame, function: Function) -> object:
+        values = [argument(frame) for argument in arguments]
+        try:
+            result = function.invoke_named(names, values, frame.run) if names else function.invoke(values, frame.run)
+        except Invalid as problem:
+            return frame.run.warn(problem.code, problem.message, spot)
+        return feel(result)
+
+    return invoke
+
+
+def _call_of_builtin(
+    build: Build, builtin: Builtin, node: syntax.Call, arguments: tuple[Closure, ...], scope: Scope | None
+) -> Closure:
+    """Straight to the built-in function, unless a name in scope might hold another function."""
+    name, spot = builtin.name, build.spot(node.at)
+    direct = _named(builtin, node, arguments, spot) if node.names else _positional(builtin, arguments, spot)
+    if not scopes.find(scope, name) and name not in build.declared:
+        return direct
+    variable, invoke = compile_name(build, syntax.Name(name, node.at), scope), _invocation(node, arguments, spot)
+
+    def call(frame: Frame) -> object:
+        value = variable(frame)
+        return invoke(frame, value) if type(value) is Function and value is not builtin.value else direct(frame)
+
+    return call
+
+
+def _positional(builtin: Builtin, arguments: tuple[Closure, ...], spot: Spot) -> Closure:
+    forms = builtin.forms_for(len(arguments))
+
+    def call(frame: Frame) -> object:
+        try:
+            return builtin.call(frame.run, [argument(frame) for argument in arguments], forms)
+        except Invalid as problem:
+            return frame.run.warn(problem.code, problem.message, spot)
+
+    return call
+
+
+def _named(builtin: Builtin, node: syntax.Call, arguments: tuple[Closure, ...], spot: Spot) -> Closure:
+    forms = builtin.named(node.names)
+
+    def call(frame: Frame) -> object:
+        if not forms:
+            message = f"{builtin.name} has no parameters {', '.join(node.names)}; {builtin.usage()}"
+            return frame.run.warn("invalid-argument", message, spot)
+        values = [argument(frame) for argument in arguments]
+        try:
+            return _first_that_fits(builtin, forms, values, frame.run)
+        except Invalid as problem:
+            return frame.run.warn(problem.code, problem.message, spot)
+
+    return call
+
+
+def _first_that_fits(
+    builtin: Builtin, forms: list[tuple[Form, list[int | None]]], values: list[object], run: Run
+) -> object:
+    problem: Invalid | None = None
+    for form, places in forms:
+        while places and places[-1] is None:
+            places = places[:-1]
+        given = [None if place is None else values[place] for place in places]
+        try:
+            return builtin.call(run, given, [form])
+        except Invalid as found:
+            problem = problem or found
+    assert problem is not None, "the caller has at least one form"
+    raise problem
+
+
+def compile_function(build: Build, node: syntax.FunctionDefinition, scope: Scope | None) -> Closure:
+    """A function value that keeps the frame it was made in."""
+    spot = build.spot(node.at)
+    if node.external:
+        message = "A function with an external (Java or PMML) body cannot be called here"
+        return lambda frame: frame.run.warn("no-function", message, spot)
+    names = tuple(parameter.name for parameter in node.parameters)
+    body = build.node(node.body, scopes.many(frozenset(names), scope))
+    accepts = _acceptance(build, node.parameters)
+
+    def make(frame: Frame) -> object:
+        def call(arguments: Sequence[object], run: Run) -> object:
+            values = dict(zip(names, (accepts(index, value) for index, value in enumerate(arguments)), strict=True))
+            return body(Frame(run, frame.context, values, frame))
+
+        return Function("", names, call)
+
+    return make
+
+
+def _acceptance(build: Build, parameters: tuple[syntax.Parameter, ...]) -> Callable[[int, object], object]:
+    """Checks an argument against the type of its parameter. Raises Invalid."""
+    types = build.types
+
+    def accept(index: int, value: object) -> object:
+        parameter = parameters[index]
+        if parameter.type is None or value is None or conforms(value, parameter.type, types):
+            return value
+        if type(value) is list and len(cast("list[object]", value)) == 1:
+            only = feel(cast("list[object]", value)[0])
+            if conforms(only, parameter.type, types):
+                return only
+        if isinstance(parameter.type, syntax.ListType) and conforms([value], parameter.type, types):
+            return [value]
+        raise Invalid(f"The argument {parameter.name!r} does not have the type of its parameter", "invalid-type")
+
+    return accept

@@ -1,0 +1,94 @@
+"""Values of FEEL to JSON and to plain Python. The way in needs no function: plain values are contexts as they are."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import cast
+
+from procession.feel.limits import VALUE_DEPTH_MAX
+from procession.feel.numbers import as_int_if_whole, is_number
+from procession.feel.problems import Invalid, LimitReached
+from procession.feel.ranges import Range
+from procession.feel.run import Function
+from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
+from procession.feel.temporal_python import python_date, python_date_time, python_time, python_timedelta
+from procession.feel.temporal_text import text_of
+from procession.feel.text import text_of_value
+from procession.feel.values import feel
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def to_json(value: object) -> Json:
+    """A value as JSON has it: temporal values and ranges as text, whole decimals as int, others as float.
+
+    Raises ValueError for a function, for nesting deeper than VALUE_DEPTH_MAX.
+    """
+    try:
+        return _json(feel(value), 0)
+    except LimitReached as problem:
+        raise ValueError(problem.message) from None
+
+
+def _json(value: object, depth: int) -> Json:
+    if depth > VALUE_DEPTH_MAX:
+        raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case Decimal():
+            number = as_int_if_whole(value)
+            return number if isinstance(number, int) else float(number)
+        case Date() | Time() | DateTime() | DaysDuration() | MonthsDuration():
+            return text_of(value)
+        case Range():
+            return text_of_value(value)
+        case Function():
+            raise ValueError(f"{value} cannot be written as JSON; call it in the expression")
+        case list():
+            return [_json(feel(item), depth + 1) for item in cast("list[object]", value)]
+        case _:
+            members = cast("Mapping[str, object]", value)
+            return {str(key): _json(feel(member), depth + 1) for key, member in members.items()}
+
+
+def from_json(value: Json) -> object:
+    """A JSON value as a value of FEEL. Strings stay strings: JSON does not say which of them is a date."""
+    return feel(value)
+
+
+Python = None | bool | int | Decimal | str | date | time | datetime | timedelta | list["Python"] | dict[str, "Python"]
+
+
+def to_python(value: object) -> Python:
+    """A value as plain Python: date, time, datetime, timedelta; years and months durations and ranges as text.
+
+    Raises ValueError for a function, for a year or duration that Python cannot hold, for too deep nesting.
+    """
+    try:
+        return _python(feel(value), 0)
+    except (LimitReached, Invalid) as problem:
+        raise ValueError(problem.message) from None
+
+
+def _python(value: object, depth: int) -> Python:
+    if depth > VALUE_DEPTH_MAX:
+        raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
+    match value:
+        case Date():
+            return python_date(value)
+        case Time():
+            return python_time(value)
+        case DateTime():
+            return python_date_time(value)
+        case DaysDuration():
+            return python_timedelta(value)
+        case list():
+            return [_python(feel(item), depth + 1) for item in cast("list[object]", value)]
+        case Mapping():
+            members = cast("Mapping[str, object]", value)
+            return {str(key): _python(feel(member), depth + 1) for key, member in members.items()}
+        case _ if is_number(value):
+            return cast(Decimal, value)
+        case _:
+            return cast(Python, _json(value, depth))

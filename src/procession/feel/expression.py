@@ -1,0 +1,152 @@
+"""Compiled expressions and unary tests: what callers hold. Evaluating never raises; what went wrong is a warning."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Final, TypeVar
+
+from procession.feel.build import TypeMeaning
+from procession.feel.compiler import Compiled, CompiledTest, CompiledTests, compile_node, compile_tests
+from procession.feel.lexer import syntax_error
+from procession.feel.parser import parse, parse_unary_tests
+from procession.feel.problems import FeelWarning, Invalid, LimitReached
+from procession.feel.run import NOWHERE, Frame, Function, Run
+from procession.feel.values import feel
+
+Result = TypeVar("Result")
+
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+_NO_TYPES: Final[Mapping[str, TypeMeaning]] = {}
+
+
+class Expression:
+    """An expression, compiled once. `names` are the variables of the context it may read."""
+
+    __slots__ = ("_closure", "names", "text")
+
+    def __init__(self, text: str, compiled: Compiled) -> None:
+        self.text = text
+        self.names = compiled.names
+        self._closure = compiled.closure
+
+    def evaluate(
+        self,
+        context: Mapping[str, object],
+        *,
+        now: datetime | None = None,
+        warnings: list[FeelWarning] | None = None,
+        functions: Mapping[str, Function] | None = None,
+    ) -> object:
+        """The value of the expression over a context of plain Python values (see docs/feel.md).
+
+        `now` is what now() and today() mean. `warnings` receives why parts became null. Never raises.
+        """
+        run = Run(now, warnings, functions)
+        try:
+            return self._closure(Frame(run, context, None, None))
+        except Exception as problem:  # noqa: BLE001 - the contract: evaluation never raises
+            return _note(run, problem)
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+
+class UnaryTests:
+    """The tests of one cell of a decision table, compiled once."""
+
+    __slots__ = ("_any", "_negated", "_tests", "names", "text")
+
+    def __init__(self, text: str, compiled: CompiledTests, *, negated: bool) -> None:
+        self.text = text
+        self.names = compiled.names
+        self._tests = compiled.tests
+        self._any = not compiled.tests
+        self._negated = negated
+
+    def evaluate(
+        self,
+        context: Mapping[str, object],
+        input_value: object,
+        *,
+        now: datetime | None = None,
+        warnings: list[FeelWarning] | None = None,
+        functions: Mapping[str, Function] | None = None,
+    ) -> bool | None:
+        """Whether the value passes one of the tests (none of them after not). Never raises."""
+        if self._any:
+            return True
+        run = Run(now, warnings, functions)
+        try:
+            value = feel(input_value)
+            found = self._passes(Frame(run, context, value, None), value)
+        except Exception as problem:  # noqa: BLE001 - the contract: evaluation never raises
+            return _note(run, problem)
+        return found if not self._negated or found is None else not found
+
+    def _passes(self, frame: Frame, value: object) -> bool | None:
+        tests = self._tests
+        if len(tests) == 1:
+            return _pass(tests[0], frame, value)
+        return any(_pass(test, frame, value) is True for test in tests)
+
+    def __repr__(self) -> str:
+        return f"UnaryTests({self.text!r})"
+
+
+def _pass(test: CompiledTest, frame: Frame, value: object) -> bool | None:
+    if not test.asks:
+        return test.test(frame, value)
+    answer = test.closure(frame)
+    if answer is None or isinstance(answer, bool):
+        return answer
+    return test.test(frame, value)
+
+
+def _note(run: Run, problem: Exception) -> None:
+    match problem:
+        case LimitReached():
+            run.warn("limit", problem.message, NOWHERE)
+        case RecursionError():
+            run.warn("limit", "The evaluation is nested too deeply", NOWHERE)
+        case Invalid():
+            run.warn(problem.code, problem.message, NOWHERE)
+        case _:
+            run.warn("internal", f"Bug in the evaluation: {type(problem).__name__}: {problem}", NOWHERE)
+
+
+def compile_expression(
+    text: str,
+    names: Collection[str] = _NO_NAMES,
+    *,
+    members: Collection[str] = _NO_NAMES,
+    types: Mapping[str, TypeMeaning] = _NO_TYPES,
+) -> Expression:
+    """Compile an expression once, to evaluate it often.
+
+    `names` are the variables in scope; only those with spaces or operators inside need to be there. `members` are
+    such names that may stand after a dot. `types` gives names used after `instance of` and in parameters a meaning.
+    Raises FeelSyntaxError.
+    """
+    known = frozenset(names)
+    node = parse(text, known, members)
+    return Expression(text, _shallow(text, lambda: compile_node(text, node, known, types)))
+
+
+def compile_unary_tests(
+    text: str,
+    names: Collection[str] = _NO_NAMES,
+    *,
+    members: Collection[str] = _NO_NAMES,
+    types: Mapping[str, TypeMeaning] = _NO_TYPES,
+) -> UnaryTests:
+    """Compile the tests of a decision table's cell; `?` in them is the value tested. Raises FeelSyntaxError."""
+    known = frozenset(names)
+    node = parse_unary_tests(text, known, members)
+    compiled = _shallow(text, lambda: compile_tests(text, node, known, types))
+    return UnaryTests(text, compiled, negated=node.negated)
+
+
+def _shallow(text: str, compile_it: Callable[[], Result]) -> Result:
+    try:
+        return compile_it()
+    except RecursionError:
+        raise syntax_error("The expression is nested too deeply", text, 0) from None

@@ -1,0 +1,179 @@
+"""The built-in functions: their names, the parameters of each form, and how arguments are fitted to them.
+
+A form is written as in the specification, "substring(string: string, start position: number, length?: number)":
+`?` after a name makes the parameter optional, `?` after a type lets null in, `...` before a name takes all the rest.
+An argument that does not fit refuses the call (Invalid); a list of one item fits where its item does, and any value
+fits where a list is wanted.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple, cast
+
+from procession.feel.problems import Invalid
+from procession.feel.ranges import Range
+from procession.feel.run import Function, Run
+from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
+from procession.feel.values import feel, is_context, kind_of
+
+_NONE: Final = type(None)
+_KINDS: Final[dict[str, frozenset[type]]] = {
+    "number": frozenset({int, Decimal}),
+    "string": frozenset({str}),
+    "boolean": frozenset({bool}),
+    "date": frozenset({Date}),
+    "time": frozenset({Time}),
+    "date and time": frozenset({DateTime}),
+    "days and time duration": frozenset({DaysDuration}),
+    "years and months duration": frozenset({MonthsDuration}),
+    "range": frozenset({Range}),
+    "function": frozenset({Function}),
+}
+
+
+class Parameter(NamedTuple):
+    name: str
+    types: str  # as written, for messages
+    kinds: frozenset[type]
+    any: bool
+    context: bool
+    list: bool
+    nullable: bool
+    optional: bool
+
+
+class Form(NamedTuple):
+    """One way to call a function. `rest` is the parameter that takes all further arguments."""
+
+    parameters: tuple[Parameter, ...]
+    required: int
+    rest: Parameter | None
+    function: Callable[..., object]
+    with_run: bool
+
+    def takes(self, count: int) -> bool:
+        return self.required <= count and (self.rest is not None or count <= len(self.parameters))
+
+    def call(self, run: Run, arguments: Sequence[object]) -> object:
+        """The result. Raises Invalid for an argument that does not fit."""
+        parameters, rest = self.parameters, self.rest
+        fitted: list[object] = []
+        for index, argument in enumerate(arguments):
+            parameter = parameters[index] if index < len(parameters) else cast(Parameter, rest)
+            fitted.append(argument if type(argument) in parameter.kinds else _fit(argument, parameter))
+        return self.function(run, *fitted) if self.with_run else self.function(*fitted)
+
+
+def _fit(argument: object, parameter: Parameter) -> object:
+    if argument is None:
+        if parameter.nullable:
+            return None
+    elif parameter.any or (parameter.context and is_context(argument)):
+        return argument
+    elif parameter.list:
+        return argument if type(argument) is list else [argument]
+    elif type(argument) is list and len(cast("list[object]", argument)) == 1:
+        only = feel(cast("list[object]", argument)[0])
+        if type(only) in parameter.kinds or (parameter.context and is_context(only)):
+            return only
+    raise Invalid(f"the parameter {parameter.name!r} must be a {parameter.types}, found {kind_of(argument)}")
+
+
+class Builtin:
+    """A function and its forms, in the order in which they are tried."""
+
+    __slots__ = ("forms", "name", "value")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.forms: list[Form] = []
+        self.value = Function(name, None, self._invoke)
+
+    def _invoke(self, arguments: Sequence[object], run: Run) -> object:
+        return self.call(run, arguments, self.forms_for(len(arguments)))
+
+    def forms_for(self, count: int) -> list[Form]:
+        return [form for form in self.forms if form.takes(count)]
+
+    def call(self, run: Run, arguments: Sequence[object], forms: Sequence[Form]) -> object:
+        """The result of the first form that the arguments fit. Raises Invalid where none does."""
+        run.spend()
+        problem: Invalid | None = None
+        for form in forms:
+            try:
+                return form.call(run, arguments)
+            except Invalid as found:
+                problem = problem or found
+        if problem is None:
+            raise Invalid(f"{self.name}: no form takes {len(arguments)} arguments; {self.usage()}")
+        raise Invalid(f"{self.name}: {problem.message}", problem.code)
+
+    def named(self, names: Sequence[str]) -> list[tuple[Form, list[int | None]]]:
+        """The forms that have these parameters, each with the place of every parameter among the names."""
+        found: list[tuple[Form, list[int | None]]] = []
+        given = {name: place for place, name in enumerate(names)}
+        for form in self.forms:
+            parameters = [*form.parameters, form.rest] if form.rest else list(form.parameters)
+            places = [given.get(parameter.name) for parameter in parameters]
+            if len(given) == len(names) and given.keys() <= {parameter.name for parameter in parameters}:
+                if None not in places[: form.required]:
+                    found.append((form, places))
+        return found
+
+    def usage(self) -> str:
+        return " or ".join(
+            f"{self.name}({', '.join(parameter.name for parameter in form.parameters)})" for form in self.forms
+        )
+
+
+BUILTINS: Final[dict[str, Builtin]] = {}
+
+Implementation = Callable[..., Any]
+
+
+def builtin(*signatures: str) -> Callable[[Implementation], Implementation]:
+    """Register a function under one or more forms. A first parameter called `run` gets the evaluation's state."""
+
+    def register(function: Implementation) -> Implementation:
+        with_run = next(iter(inspect.signature(function).parameters), "") == "run"
+        for signature in signatures:
+            name, form = _parse(signature, function, with_run=with_run)
+            BUILTINS.setdefault(name, Builtin(name)).forms.append(form)
+        return function
+
+    return register
+
+
+def _parse(signature: str, function: Implementation, *, with_run: bool) -> tuple[str, Form]:
+    name, _, inside = signature.removesuffix(")").partition("(")
+    parameters: list[Parameter] = []
+    rest: Parameter | None = None
+    for part in filter(None, (part.strip() for part in inside.split(","))):
+        parameter = _parameter(part.removeprefix("..."))
+        if part.startswith("..."):
+            rest = parameter
+        else:
+            parameters.append(parameter)
+    required = sum(not parameter.optional for parameter in parameters)
+    return name, Form(tuple(parameters), required, rest, function, with_run)
+
+
+def _parameter(text: str) -> Parameter:
+    name, _, types = (part.strip() for part in text.partition(":"))
+    nullable = types.endswith("?")
+    types = types.removesuffix("?")
+    alternatives = types.split(" or ")
+    kinds = frozenset[type]().union(*(_KINDS.get(kind, frozenset()) for kind in alternatives))
+    if nullable:
+        kinds |= {_NONE}
+    return Parameter(
+        name=name.removesuffix("?"),
+        types=types,
+        kinds=kinds,
+        any="any" in alternatives,
+        context="context" in alternatives,
+        list="list" in alternatives,
+        nullable=nullable or "any" in alternatives,
+        optional=name.endswith("?"),
+    )

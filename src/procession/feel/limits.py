@@ -1,0 +1,54 @@
+"""Named maxima of the expression language, each with the reason for its size.
+
+Reaching one while compiling is a syntax error; reaching one while evaluating gives null and a warning that names it.
+This module holds numbers only.
+"""
+
+from typing import Final
+
+# A condition is a line, a decision's literal expression a page. 64 Ki characters is far above both.
+TEXT_LENGTH_MAX: Final = 65_536
+
+# Nesting of brackets and of operator chains. One level costs at most three Python frames while parsing and one while
+# evaluating, so that 120 levels stay clear of Python's own limit of 1000 frames.
+NESTING_DEPTH_MAX: Final = 120
+
+# Calls of functions inside functions (recursion). Each takes four to six Python frames.
+CALL_DEPTH_MAX: Final = 120
+
+# Turns of all loops, filters, sorts and function calls of one evaluation together: about a second of work.
+ITERATIONS_MAX: Final = 1_000_000
+
+# Items of a list that an expression builds (for, .., concatenate, flatten).
+LIST_ITEMS_MAX: Final = 1_000_000
+
+# Characters of a string that an expression builds.
+STRING_LENGTH_MAX: Final = 1_000_000
+
+# Depth of nested lists and contexts that equality, string(), flatten and conversion to JSON follow.
+VALUE_DEPTH_MAX: Final = 100
+
+# Warnings kept of one evaluation; a filter over many rows may raise the same one for each of them.
+WARNINGS_MAX: Final = 100
+
+# Characters of a regular expression; the longest published e-mail patterns have a few hundred.
+PATTERN_LENGTH_MAX: Final = 1_000
+
+# Characters of a text that a regular expression is run on.
+PATTERN_INPUT_LENGTH_MAX: Final = 1_000_000
+
+# Upper bound of the ways a backtracking matcher may try a pattern on a text. 10**8 is one to two seconds at worst.
+PATTERN_STEPS_MAX: Final = 100_000_000
+
+# Compiled patterns and parsed zones that are kept.
+PATTERNS_KEPT: Final = 256
+
+# Bounds of the scale in round and its relatives: those of IEEE 754 decimal128.
+SCALE_MIN: Final = -6111
+SCALE_MAX: Final = 6176
+
+# Years of dates: those of ISO 8601 implementations elsewhere (nine digits).
+YEAR_MAX: Final = 999_999_999
+
+# Characters of the text of a date, time or duration.
+TEMPORAL_TEXT_LENGTH_MAX: Final = 128
