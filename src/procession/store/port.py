@@ -84,7 +84,9 @@ class Store(Protocol):
     async def deploy(self, deployment: Deployment) -> list[StoredDefinition]:
         """Store resources, all or nothing; the definitions in the order given.
 
-        A definition whose latest version has the same checksum and methods is not stored again (``created`` False).
+        A definition whose latest version has the same checksum and methods is not stored again (``created`` False),
+        but is found by this deployment too. If nothing is new (no definition, no file without definitions), nothing
+        is written. Keys of start subscriptions and of start timers' jobs are the store's own.
         A new version takes over the start subscriptions and start timers of its process id (the old ones go), in the
         same transaction. Versions count from 1 per tenant and process id.
         """
@@ -101,7 +103,7 @@ class Store(Protocol):
         ...
 
     async def list_definitions(self, *, process_id: str = "", tenant: str = "") -> list[StoredDefinition]:
-        """All versions, newest first within each process id."""
+        """All versions, by process id, newest first. An empty tenant does not restrict."""
         ...
 
     async def resource(self, key: int) -> bytes | None:
@@ -122,6 +124,18 @@ class Store(Protocol):
         ``Send`` of a ``Correlate``, as JSON), removes the message unless another process id may still want it, and
         is reported in ``woken``. A message goes to at most one instance per process id. The follow-up's key comes
         from ``keys``. ``release_channel`` likewise lets the oldest buffered message of a message start event through.
+
+        Details that all stores share:
+        - STALE is looked for first, then FENCED, then REFUSED. A key stands in at most one list of a step.
+        - With rev 0, texts, tags and parents that the step leaves empty stay as the request wrote them.
+        - A subscription with ``once`` False takes all buffered messages of its channel, oldest first.
+        - A message may still be wanted if a start subscription of another process id, which has not had it, has its
+          name. One with a ``message_id`` is kept, taken and unlisted, until its time ends: its id still counts.
+        - "Oldest" is by instant, then key. ``error`` and an incident's ``message`` are cleaned and cut, not refused.
+        - A status of COMPLETED or TERMINATED sets ``ended_at``. ``start_channel`` held by another instance: REFUSED.
+        - A ``JobChange`` to another state than RUNNING frees the owner, leaves ``run_at``; given retries clear
+          ``crashes``; an empty ``error`` leaves the last one.
+        - A store whose transactions run on a thread takes follow-up keys from its own counter instead of ``keys``.
         """
         ...
 
@@ -143,20 +157,26 @@ class Store(Protocol):
 
     # -- jobs -----------------------------------------------------------------------------------------------------
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
-        """Insert jobs that belong to no step (plain queue jobs, batch operations)."""
+        """Insert jobs that belong to no step (plain queue jobs, batch operations).
+
+        A job whose key is there already stays as it is, so that a call can be repeated after an unclear answer.
+        """
         ...
 
     async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
         """Lease ready jobs to a node, in one statement over all queues: by priority (higher first), then age.
 
-        Every claim raises ``lease`` and ``attempt`` by one. Jobs locked by others are skipped.
+        Every claim raises ``lease`` and ``attempt`` by one. Jobs locked by others are skipped. Within a queue the
+        answer is in claim order: priority, ``run_at``, key. A queue stands in ``wants`` once.
         """
         ...
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their lease, in one transaction; False where the lease is not (or no longer) held.
 
-        Idempotent: sending an applied outcome again gives False and changes nothing.
+        Idempotent: sending an applied outcome again gives False and changes nothing. RETRY and FAILED use one of the
+        retries (or set them), SNOOZE and RELEASE take the attempt back; RELEASE keeps ``run_at``; RETRY, SNOOZE and
+        FAILED clear ``crashes``. Without a delay a job is READY at once.
         """
         ...
 
@@ -181,7 +201,8 @@ class Store(Protocol):
         subscription of the process id (if no subscription of a running instance took it) gets a follow-up
         ``StartByEvent`` with a new instance key from ``keys``, unless the correlation key is not empty and an
         instance started by it is still running (then it is buffered). Without any match it is buffered until its
-        time to live ends. ``message_id`` makes (name, correlation key, id) unique among buffered messages.
+        time to live ends. ``message_id`` makes (name, correlation key, id) unique until the message's time ends,
+        matched or not. Subscriptions are served oldest first, start events by process id.
         """
         ...
 
@@ -190,7 +211,7 @@ class Store(Protocol):
         ...
 
     async def expire_messages(self, limit: int) -> int:
-        """Delete buffered messages whose time to live is over."""
+        """Delete messages whose time to live is over; how many."""
         ...
 
     async def list_messages(self, *, name: str = "", limit: int = 100) -> list[StoredMessage]:
@@ -200,7 +221,7 @@ class Store(Protocol):
     async def list_subscriptions(
         self, *, instance: int = 0, name: str = "", limit: int = 1000
     ) -> list[StoredSubscription]:
-        """Open subscriptions, those of start events included."""
+        """Subscriptions that nothing has taken yet, those of start events included, by key."""
         ...
 
     async def list_incidents(
@@ -237,14 +258,18 @@ class Store(Protocol):
         ...
 
     async def lead(self, node: int, term_ms: int) -> int:
-        """Become or stay leader for ``term_ms``; the term (grows with every change of leader), 0 if another leads."""
+        """Become or stay leader for ``term_ms``; the term (grows with every change of leader), 0 if another leads.
+
+        Also 0 for a node that is not registered (any more).
+        """
         ...
 
     async def rescue(self, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
         """Give back the jobs of nodes that have not beaten for ``dead_after_ms``, and of unknown nodes.
 
         A rescued job is READY at once the first time, and SCHEDULED ``backoff_ms`` later when its previous run was
-        cut short too (``crashes``); past ``crash_budget`` it is reported in ``failed`` and FAILED.
+        cut short too (``crashes``); past ``crash_budget`` it is reported in ``failed`` and FAILED. Retries and
+        attempts stay. At most ``limit`` jobs, by key; dead nodes are removed at once.
         """
         ...
 

@@ -19,7 +19,7 @@ class Row(msgspec.Struct, omit_defaults=True):
 
 
 class NewJob(Row, kw_only=True):
-    """A job to insert. With ``owner`` it is inserted already running, leased (lease 1) to that node: claim on insert."""
+    """A job to insert. With ``owner`` it is running from the start, leased (lease 1) to that node: claim on insert."""
 
     key: int
     kind: int  # jobs.JobKind
@@ -462,6 +462,7 @@ class NewMessage(Row, kw_only=True):
     message_id: str = ""
     buffer: bool = True  # False: correlate now or not at all
     expires_at: int = 0  # a message offered again keeps the end of its first time to live
+    process_id: str = ""  # offered again (same key): only the process whose instance could not take it may have it
     tenant: str = ""
 
 

@@ -1,0 +1,51 @@
+"""What every store must keep, as tests that any store can be put through.
+
+A test module of a store imports the classes (``from procession.testing.conformance import *``) and provides fixtures:
+
+``store``   an open, migrated, empty store whose clock is ``clock``
+``clock``   a ``ManualClock``
+``keys``    ``Keys`` with a block of the store's own keys
+``reopen``  ``await reopen()`` opens another store object on the same database and clock, or gives None where a store
+            is one object (memory)
+"""
+
+from procession.testing.conformance.claiming import TestClaim, TestConcurrency, TestFinish
+from procession.testing.conformance.committing import TestCommit, TestFences, TestHistory, TestStartChannels
+from procession.testing.conformance.deploying import TestDeploy, TestFindDefinition
+from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
+from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
+from procession.testing.conformance.messaging import TestPublish, TestSignals, TestSubscribe
+from procession.testing.conformance.nodes import TestHints, TestLeader, TestNodes, TestRescue
+from procession.testing.conformance.persisting import TestDurability, TestMigrations
+from procession.testing.conformance.refusing import TestRefusals
+from procession.testing.conformance.stage import ManualClock, Reopen
+
+__all__ = [
+    "ManualClock",
+    "Reopen",
+    "TestClaim",
+    "TestCommit",
+    "TestConcurrency",
+    "TestDeploy",
+    "TestDurability",
+    "TestEnqueue",
+    "TestFences",
+    "TestFindDefinition",
+    "TestFinish",
+    "TestHints",
+    "TestHistory",
+    "TestIncidents",
+    "TestKeys",
+    "TestLeader",
+    "TestListings",
+    "TestMigrations",
+    "TestNodes",
+    "TestPromote",
+    "TestPublish",
+    "TestRefusals",
+    "TestRescue",
+    "TestSignals",
+    "TestStartChannels",
+    "TestSubscribe",
+    "TestUserTasks",
+]
