@@ -1,1 +1,28 @@
-"""The rules of a process, pure: ``decide(definition, state, command, now, keys)`` gives the events that follow."""
+"""The rules of a process, pure: ``decide(definition, state, command, now, keys)`` gives the events that follow.
+
+Never here: a clock, a random number, a database, a log, an await. The state is the fold of the events (``fold``).
+"""
+
+from procession.core.apply import apply, fold
+from procession.core.check import check
+from procession.core.codec import decode_state, encode_state
+from procession.core.decide import Decision, decide
+from procession.core.state import ElementInstance, Incident, IncidentKind, Phase, State, Status
+from procession.core.variables import visible_variables
+
+__all__ = [
+    "Decision",
+    "ElementInstance",
+    "Incident",
+    "IncidentKind",
+    "Phase",
+    "State",
+    "Status",
+    "apply",
+    "check",
+    "decide",
+    "decode_state",
+    "encode_state",
+    "fold",
+    "visible_variables",
+]

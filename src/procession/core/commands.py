@@ -118,6 +118,13 @@ class ChildEnded(Command):
     message: str = ""
 
 
+class ErrorUncaught(Command):
+    """Nobody above caught the error that this called instance reported: raise the incident where it was thrown."""
+
+    code: str
+    message: str = ""
+
+
 class Continue(Command):
     """Go on with a step that was bounded."""
 
@@ -143,6 +150,7 @@ AnyCommand = (
     | ResolveIncident
     | SetVariables
     | ChildEnded
+    | ErrorUncaught
     | Continue
     | Suspend
     | Resume

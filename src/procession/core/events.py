@@ -7,9 +7,11 @@ milliseconds since the epoch on the store's clock.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+CONDITIONAL: Final = 7  # model.Trigger.CONDITIONAL, as it stands in Subscribed.trigger
 
 
 class Event(msgspec.Struct, array_like=True, tag_field="event"):
@@ -114,6 +116,12 @@ class TokensResumed(Event, tag="resumed"):
     """The first ``count`` deferred tokens go on."""
 
     count: int
+
+
+class TokensDropped(Event, tag="dropped"):
+    """Deferred tokens directly within a scope were taken away with it."""
+
+    scope: int
 
 
 class VariablesSet(Event, tag="variables"):
@@ -337,6 +345,7 @@ AnyEvent = (
     | TokensRemoved
     | TokenDeferred
     | TokensResumed
+    | TokensDropped
     | VariablesSet
     | JobCreated
     | JobClosed

@@ -117,8 +117,11 @@ class ElementInstance(
 class State(msgspec.Struct, omit_defaults=True):
     """Everything about one instance that the rules need.
 
-    ``children`` is derived (scope key -> keys of the element instances directly within, in order of creation) and is
-    rebuilt after loading; it keeps the cost of a step independent of the size of the instance.
+    The last five fields are derived from ``nodes`` and rebuilt after loading: indexes that keep the cost of a step
+    independent of the size of the instance. ``children``: scope key -> keys of the element instances directly within,
+    in order of creation. ``jobs``: open job, user task or called instance -> element instance. ``waits``: timer or
+    subscription -> element instance that waits. ``parked``: scopes that hold tokens before joins. ``conditions``:
+    open conditional waits.
     """
 
     key: int
@@ -126,8 +129,6 @@ class State(msgspec.Struct, omit_defaults=True):
     status: int = Status.ACTIVE
     nodes: dict[int, ElementInstance] = {}
     incidents: dict[int, Incident] = {}
-    jobs: dict[int, int] = {}  # open job, user task or called instance key -> element instance
-    waits: dict[int, int] = {}  # timer or subscription key -> element instance that owns the wait
     pending: list[tuple[int, int, int]] = []  # tokens that a bounded step left on the way: (flow, element, scope)
     parent: int = 0  # instance that called this one
     parent_element_instance: int = 0
@@ -136,3 +137,7 @@ class State(msgspec.Struct, omit_defaults=True):
     start_channel: str = ""  # correlation key of the message that started it, while it holds that key
     variables: dict[str, Any] = {}
     children: dict[int, dict[int, None]] = {}
+    jobs: dict[int, int] = {}
+    waits: dict[int, int] = {}
+    parked: dict[int, None] = {}
+    conditions: dict[int, None] = {}

@@ -1,0 +1,399 @@
+"""A command in, events out: one function per command, and the loop that moves tokens until every one of them waits.
+
+``decide`` is pure: the clock, the keys and the definition are arguments, and the same arguments give the same
+decision. A command is checked before anything changes; what is wrong with it raises a ``Rejected`` and leaves the
+state as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from procession.core import events as e
+from procession.core.commands import (
+    AnyCommand,
+    Cancel,
+    ChildEnded,
+    Command,
+    CompleteJob,
+    CompleteUserTask,
+    Continue,
+    Correlate,
+    ErrorUncaught,
+    FailJob,
+    FireTimer,
+    FollowUp,
+    ResolveIncident,
+    Resume,
+    Send,
+    SetVariables,
+    StartInstance,
+    Suspend,
+    ThrowError,
+    UpdateUserTask,
+)
+from procession.core.elements import gateways, scopes
+from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
+from procession.core.elements.triggers import fire
+from procession.core.lifecycle import FAMILIES, begin, complete, empty, raise_incident, release, resolve
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
+from procession.core.step import Step
+from procession.core.variables import propagate, write
+from procession.errors import Bug, Conflict, NotFound
+from procession.ids import Keys
+from procession.limits import STEP_EVENTS_MAX
+from procession.model.definition import Definition, Element, Trigger
+
+ROUNDS_MAX = 100_000  # settling rounds of one step; each moves at least one token or ends a scope
+
+
+class Decision(msgspec.Struct):
+    """What follows from a command: the state after it, the events that led there, what is asked of others."""
+
+    state: State
+    events: list[e.Event]
+    follow_ups: list[FollowUp]
+
+
+def decide(definition: Definition, state: State | None, command: AnyCommand, *, now: int, keys: Keys) -> Decision:
+    """Decide a command of one instance at the instant ``now`` (milliseconds since the epoch).
+
+    ``state`` is None for StartInstance only. It is handed over: the decision's state is the same object, changed.
+    ``keys`` must hold at least ``limits.STEP_KEYS_MAX`` keys. Raises NotFound or Conflict, having changed nothing, when
+    the command does not fit the state; raises Bug when an invariant does not hold (drop the state then).
+    """
+    step = Step(definition, State(key=0) if state is None else state, now, keys)
+    HANDLERS[type(command)](step, command)
+    if step.todo or step.ended_in or step.changed:
+        run(step)
+    return Decision(step.state, step.events, step.follow_ups)
+
+
+def run(step: Step) -> None:
+    """Move tokens until every one of them waits, or the step's bound is reached."""
+    todo_of = step
+    for _ in range(ROUNDS_MAX):
+        todo = todo_of.todo
+        while todo:
+            if len(step.events) >= STEP_EVENTS_MAX:
+                defer(step)
+                return
+            flow, index, scope = todo.popleft()
+            if scope in step.state.nodes:
+                element = step.elements[index]
+                FAMILIES[element.kind].enter(step, element, scope, flow)
+            todo = step.todo
+        if step.state.status != Status.ACTIVE or not settle(step):
+            return
+    message = f"Instance {step.state.key} does not come to rest within {ROUNDS_MAX} rounds"
+    raise Bug(message)
+
+
+def settle(step: Step) -> bool:
+    """All tokens wait: fire inclusive joins that are enabled now, then complete scopes that are empty now."""
+    state = step.state
+    for scope in list(state.parked):
+        if gateways.settle(step, scope):
+            return True
+    ended = step.ended_in
+    if not ended:
+        return False
+    step.ended_in = {}
+    for scope in ended:
+        scopes.settle_scope(step, scope)
+    return bool(step.todo or step.ended_in)
+
+
+def defer(step: Step) -> None:
+    """Keep the tokens on their way in the state and go on in a step of its own."""
+    nodes = step.state.nodes
+    for flow, element, scope in step.todo:
+        if scope in nodes:
+            step.emit(e.TokenDeferred(flow, element, scope))
+    step.todo.clear()
+    step.follow_ups.append(Send(step.state.key, Continue()))
+
+
+# --- one function per command -----------------------------------------------------------------------------------------
+
+
+def start_instance(step: Step, command: StartInstance) -> None:
+    """Create the instance and let the first tokens in."""
+    at: list[int] | None = None
+    if command.start or command.at:
+        names = [command.start] if command.start else command.at
+        at = [_index(step, name) for name in names]
+    step.emit(
+        e.Started(
+            command.instance,
+            step.definition.key,
+            command.business_id,
+            command.parent,
+            command.parent_element_instance,
+            command.depth,
+            command.start_channel,
+        )
+    )
+    root = step.state.nodes[command.instance]
+    variables = dict(command.variables)
+    if at is not None:
+        step.emit(e.DataChanged(root.key, {"at": at}))
+        start = step.elements[at[0]]
+        if command.start and start.outputs:
+            write(step, root.key, {})
+            variables = _through_start_mappings(step, start, variables)
+    write(step, root.key, variables)
+    begin(step, step.elements[0], root)
+
+
+def complete_job(step: Step, command: CompleteJob) -> None:
+    """The work of a service-like element is done."""
+    node, element = _owner(step, command.job, "job")
+    _must_be_active(step)
+    if node.incident:
+        step.emit(e.IncidentResolved(node.incident, "canceled"))
+        step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
+    step.emit(e.JobClosed(command.job, "completed"))
+    complete(step, element, node, command.variables)
+
+
+def fail_job(step: Step, command: FailJob) -> None:
+    """No attempts are left: ask a person."""
+    node, element = _owner(step, command.job, "job")
+    if node.incident:
+        message = f"Job {command.job} has an incident already: {node.incident}"
+        raise Conflict(message)
+    if command.variables:
+        write(step, node.key, command.variables)
+    text = f"Job of '{element.id}' (line {element.line}) failed and has no attempts left: {command.message}"
+    problem = Problem(IncidentKind.JOB_NO_RETRIES, text)
+    raise_incident(step, node, problem, Phase.ACTIVE, command.job)
+
+
+def throw_job_error(step: Step, command: ThrowError) -> None:
+    """A worker throws a BPMN error from its job."""
+    node, _ = _owner(step, command.job, "job")
+    _must_be_active(step)
+    if node.incident:
+        step.emit(e.IncidentResolved(node.incident, "canceled"))
+    step.emit(e.JobClosed(command.job, "error"))
+    try:
+        throw_error(step, node, command.code, command.message, command.variables)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVE)
+
+
+def fire_timer(step: Step, command: FireTimer) -> None:
+    """A timer is due; never early."""
+    owner = _waiting(step, command.timer, "timer")
+    wait = next(wait for wait in owner.waits or () if wait.key == command.timer)
+    if wait.due > step.now:
+        message = f"Timer {command.timer} is due at {wait.due}, and it is {step.now} now"
+        raise Conflict(message)
+    _must_be_active(step)
+    fire(step, owner, wait, {})
+
+
+def correlate(step: Step, command: Correlate) -> None:
+    """A message, signal or condition has come."""
+    owner = _waiting(step, command.subscription, "subscription")
+    _must_be_active(step)
+    wait = next(wait for wait in owner.waits or () if wait.key == command.subscription)
+    fire(step, owner, wait, command.variables)
+
+
+def complete_user_task(step: Step, command: CompleteUserTask) -> None:
+    """A person is done."""
+    node, element = _owner(step, command.user_task, "user task")
+    _must_be_active(step)
+    step.emit(e.UserTaskClosed(command.user_task, "completed"))
+    complete(step, element, node, command.variables)
+
+
+def update_user_task(step: Step, command: UpdateUserTask) -> None:
+    """Attributes of a user task change."""
+    _owner(step, command.user_task, "user task")
+    step.emit(e.UserTaskUpdated(command.user_task, command.changes, command.action))
+
+
+def cancel(step: Step, command: Cancel) -> None:
+    """End everything."""
+    state = step.state
+    if state.parent and not command.by_parent:
+        message = (
+            f"Instance {state.key} was called by instance {state.parent} and ends with it: cancel that one, "
+            "or move its token away from the call activity"
+        )
+        raise Conflict(message)
+    if state.status not in {Status.ACTIVE, Status.SUSPENDED}:
+        message = f"Instance {state.key} is over already"
+        raise Conflict(message)
+    empty(step, state.root)
+    release(step, state.nodes[state.root])
+    step.emit(e.Ended(Status.TERMINATED, command.reason))
+
+
+def resolve_incident(step: Step, command: ResolveIncident) -> None:
+    """Try again what raised an incident."""
+    incident = step.state.incidents.get(command.incident)
+    if incident is None:
+        message = f"Instance {step.state.key} has no open incident {command.incident}"
+        raise NotFound(message)
+    if incident.job and command.retries < 1:
+        message = f"Job {incident.job} has no attempts left: resolve incident {incident.key} with retries of at least 1"
+        raise Conflict(message)
+    node = step.state.nodes[incident.element_instance]
+    step.emit(e.IncidentResolved(incident.key, "resolved"))
+    resolve(step, step.elements[node.element], node, command.retries)
+
+
+def set_variables(step: Step, command: SetVariables) -> None:
+    """Write variables from outside."""
+    scope = command.element_instance or step.state.root
+    if scope not in step.state.nodes:
+        message = f"Instance {step.state.key} has no active element instance {scope}"
+        raise NotFound(message)
+    if command.local:
+        write(step, scope, command.variables)
+    else:
+        propagate(step, scope, command.variables)
+
+
+def child_ended(step: Step, command: ChildEnded) -> None:
+    """A called instance is over, or reports an error or escalation."""
+    node = step.state.nodes.get(command.element_instance)
+    if node is None or node.called != command.child:
+        message = f"Element instance {command.element_instance} does not wait for instance {command.child} (any more)"
+        raise NotFound(message)
+    element = step.elements[node.element]
+    if command.outcome == "completed":
+        scopes.call_completed(step, element, node, command.variables)
+    elif command.outcome == "error":
+        _child_threw(step, node, command)
+    elif command.outcome == "escalation":
+        throw_escalation(step, node, command.code, command.variables)
+    else:
+        step.emit(e.CallEnded(node.key, command.outcome))
+        problem = Problem(
+            IncidentKind.CALLED_ELEMENT_ERROR, command.message or f"The called instance {command.outcome}"
+        )
+        raise_incident(step, node, problem, Phase.ACTIVE)
+
+
+def error_uncaught(step: Step, command: ErrorUncaught) -> None:
+    """The callers did not catch: the error becomes an incident where it was thrown."""
+    for node in list(step.state.nodes.values()):
+        if not node.data or node.data.get("error") != command.code:
+            continue
+        step.emit(e.DataChanged(node.key, {"error": None, "message": None}))
+        if node.called:
+            step.follow_ups.append(Send(node.called, ErrorUncaught(command.code, command.message)))
+        else:
+            raise_incident(step, node, uncaught(step, node, command.code, command.message), Phase.ACTIVE)
+
+
+def continue_step(step: Step, command: Continue) -> None:
+    """Go on with the tokens that a bounded step left on their way."""
+    del command
+    pending = list(step.state.pending)
+    if not pending:
+        message = f"Instance {step.state.key} has no deferred tokens"
+        raise NotFound(message)
+    step.emit(e.TokensResumed(len(pending)))
+    step.todo.extend(pending)
+
+
+def suspend(step: Step, command: Suspend) -> None:
+    """Stop taking steps."""
+    del command
+    _must_be_active(step)
+    step.emit(e.Suspended())
+
+
+def resume(step: Step, command: Resume) -> None:
+    """Take steps again."""
+    del command
+    if step.state.status != Status.SUSPENDED:
+        message = f"Instance {step.state.key} is not suspended"
+        raise Conflict(message)
+    step.emit(e.Resumed())
+
+
+# --- internal ---------------------------------------------------------------------------------------------------------
+
+
+def _owner(step: Step, key: int, what: str) -> tuple[ElementInstance, Element]:
+    """The element instance that holds an open job or user task. Raises NotFound."""
+    owner = step.state.jobs.get(key)
+    if owner is None:
+        message = f"Instance {step.state.key} has no open {what} {key}: it was completed or canceled"
+        raise NotFound(message)
+    node = step.state.nodes[owner]
+    return node, step.elements[node.element]
+
+
+def _waiting(step: Step, key: int, what: str) -> ElementInstance:
+    """The element instance that waits for a timer or subscription. Raises NotFound."""
+    owner = step.state.waits.get(key)
+    if owner is None:
+        message = f"Instance {step.state.key} does not wait for {what} {key} (any more)"
+        raise NotFound(message)
+    return step.state.nodes[owner]
+
+
+def _must_be_active(step: Step) -> None:
+    """Refuse steps of an instance that is suspended. Raises Conflict."""
+    if step.state.status != Status.ACTIVE:
+        message = f"Instance {step.state.key} is {Status(step.state.status).name.lower()}: it takes no steps"
+        raise Conflict(message)
+
+
+def _index(step: Step, element_id: str) -> int:
+    """The index of an element to start at. Raises NotFound."""
+    index = step.definition.index_of.get(element_id)
+    if index is None:
+        message = f"Process '{step.definition.process_id}' has no element '{element_id}'"
+        raise NotFound(message)
+    return index
+
+
+def _through_start_mappings(step: Step, start: Element, variables: dict[str, Any]) -> dict[str, Any]:
+    """The variables of a triggered start event with output mappings: only what they name."""
+    del step, start
+    return variables
+
+
+def _child_threw(step: Step, node: ElementInstance, command: ChildEnded) -> None:
+    """A called instance threw an error that it does not catch itself."""
+    step.emit(e.ErrorThrown(node.key, Trigger.ERROR, command.code, command.message))
+    catcher = find_catcher(step, node, Trigger.ERROR, command.code)
+    if catcher is not None:
+        catch(step, catcher, command.code, command.message, command.variables)
+    elif step.state.parent:
+        throw_error(step, node, command.code, command.message, command.variables)
+    else:
+        step.follow_ups.append(Send(command.child, ErrorUncaught(command.code, command.message)))
+
+
+HANDLERS: dict[type[Command], Callable[[Step, Any], None]] = {
+    StartInstance: start_instance,
+    CompleteJob: complete_job,
+    FailJob: fail_job,
+    ThrowError: throw_job_error,
+    FireTimer: fire_timer,
+    Correlate: correlate,
+    CompleteUserTask: complete_user_task,
+    UpdateUserTask: update_user_task,
+    Cancel: cancel,
+    ResolveIncident: resolve_incident,
+    SetVariables: set_variables,
+    ChildEnded: child_ended,
+    ErrorUncaught: error_uncaught,
+    Continue: continue_step,
+    Suspend: suspend,
+    Resume: resume,
+}

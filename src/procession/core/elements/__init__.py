@@ -1,0 +1,82 @@
+"""The families of elements, one module each, and the one table that says which family an element belongs to.
+
+To add an element: give it a ``Kind``, write its functions in the module of its family, add its line here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from procession.core.elements import compensation, events, gateways, multi_instance, scopes, tasks
+from procession.core.elements.triggers import happen
+from procession.core.lifecycle import CHOOSERS, FAMILIES, HANDLER_DONE, LOOPS, Family, Loop
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind
+from procession.core.step import Step
+from procession.model.definition import Element, Kind
+
+
+def not_entered(step: Step, element: Element, scope: int, flow: int) -> None:
+    """No flow leads here: only a trigger or the engine itself starts this element."""
+    del step, scope, flow
+    message = f"'{element.id}' (line {element.line}) cannot be entered by a sequence flow"
+    raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+
+
+def passes(step: Step, element: Element, node: ElementInstance) -> None:
+    """There is no work: the element completes at once."""
+    scopes.complete(step, element, node)
+
+
+def _family(enter: Any, start: Any) -> Family:  # noqa: ANN401 - the signatures stand in Family
+    """A family with the usual trigger."""
+    return Family(enter, start, happen)
+
+
+_task = _family(tasks.enter_activity, tasks.start_task)
+_scope = _family(tasks.enter_activity, scopes.start_scope)
+_throw = _family(events.enter_throw, events.start_throw)
+
+FAMILIES.update(
+    {
+        Kind.PROCESS: _family(not_entered, scopes.start_process),
+        Kind.SUB_PROCESS: _scope,
+        Kind.TRANSACTION: _scope,
+        Kind.EVENT_SUB_PROCESS: _family(scopes.enter_event_sub_process, scopes.start_event_sub_process),
+        Kind.AD_HOC_SUB_PROCESS: _scope,
+        Kind.CALL_ACTIVITY: _family(tasks.enter_activity, scopes.start_call),
+        Kind.TASK: _task,
+        Kind.SERVICE_TASK: _task,
+        Kind.SEND_TASK: _task,
+        Kind.RECEIVE_TASK: _task,
+        Kind.USER_TASK: _task,
+        Kind.MANUAL_TASK: _task,
+        Kind.SCRIPT_TASK: _task,
+        Kind.BUSINESS_RULE_TASK: _task,
+        Kind.EXCLUSIVE_GATEWAY: _family(gateways.enter_exclusive, passes),
+        Kind.PARALLEL_GATEWAY: _family(gateways.enter_parallel, passes),
+        Kind.INCLUSIVE_GATEWAY: _family(gateways.enter_inclusive, passes),
+        Kind.COMPLEX_GATEWAY: _family(gateways.enter_inclusive, passes),
+        Kind.EVENT_BASED_GATEWAY: _family(events.enter_gateway, events.start_gateway),
+        Kind.START_EVENT: _family(events.enter_start, events.start_start),
+        Kind.END_EVENT: _throw,
+        Kind.INTERMEDIATE_THROW_EVENT: _throw,
+        Kind.INTERMEDIATE_CATCH_EVENT: _family(events.enter_catch, events.start_catch),
+        Kind.BOUNDARY_EVENT: _family(not_entered, passes),
+    }
+)
+CHOOSERS.update(
+    {
+        Kind.EXCLUSIVE_GATEWAY: gateways.choose_exclusive,
+        Kind.PARALLEL_GATEWAY: gateways.choose_parallel,
+        Kind.INCLUSIVE_GATEWAY: gateways.choose_inclusive,
+        Kind.COMPLEX_GATEWAY: gateways.choose_inclusive,
+    }
+)
+LOOPS.update(
+    {
+        True: Loop(multi_instance.start_multi_instance, multi_instance.left_multi_instance),
+        False: Loop(multi_instance.start_loop, multi_instance.left_loop),
+    }
+)
+HANDLER_DONE[:] = [compensation.handler_done]

@@ -1,0 +1,126 @@
+"""Start, end, catch and throw events, and the gateway that waits for the first of several events.
+
+What is thrown at others (messages, signals) leaves as a follow-up; errors and escalations go up the scopes
+(``errors.py``); what happens when a catching event is triggered stands in ``triggers.py``.
+"""
+
+from __future__ import annotations
+
+from procession.core import events as e
+from procession.core.commands import BroadcastSignal, PublishMessage
+from procession.core.elements.compensation import cancel_transaction, throw_compensation
+from procession.core.elements.errors import throw_error, throw_escalation
+from procession.core.elements.tasks import start_job
+from procession.core.lifecycle import activate, complete, empty, pass_through
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind
+from procession.core.step import Step
+from procession.core.variables import visible_variables
+from procession.core.waits import message_channel, open_event, text_of
+from procession.jobs.kinds import JobKind
+from procession.model.definition import Element, EventSpec, Kind, Trigger, Work
+
+
+def enter_start(step: Step, element: Element, scope: int, flow: int) -> None:
+    """A start event lets its token through; with mappings it has a life of its own for them."""
+    if element.outputs:
+        activate(step, element, scope, flow)
+    else:
+        pass_through(step, element, scope)
+
+
+def start_start(step: Step, element: Element, node: ElementInstance) -> None:
+    """A start event has no work."""
+    complete(step, element, node)
+
+
+def enter_catch(step: Step, element: Element, scope: int, flow: int) -> None:
+    """Wait for the event; a link that is jumped to, or an event without definition, passes."""
+    if not element.events or element.events[0].trigger == Trigger.LINK:
+        pass_through(step, element, scope)
+    else:
+        activate(step, element, scope, flow)
+
+
+def start_catch(step: Step, element: Element, node: ElementInstance) -> None:
+    """Open the waits. Raises Problem."""
+    open_event(step, element, node, node.scope)
+
+
+def enter_gateway(step: Step, element: Element, scope: int, flow: int) -> None:
+    """An event-based gateway waits for the first event behind it."""
+    activate(step, element, scope, flow)
+
+
+def start_gateway(step: Step, element: Element, node: ElementInstance) -> None:
+    """Open the waits of all events behind the gateway. Raises Problem."""
+    for flow in element.outgoing:
+        open_event(step, step.elements[step.flows[flow].target], node, node.scope)
+
+
+def enter_throw(step: Step, element: Element, scope: int, flow: int) -> None:
+    """An intermediate throw or end event: none events pass, a link jumps, the rest throw in order."""
+    if not element.events and not (element.inputs or element.outputs or element.listeners or element.job):
+        pass_through(step, element, scope)
+    elif element.link_target >= 0:
+        step.emit(e.Passed(step.keys.take(), element.index, scope))
+        step.enter(element.link_target, scope)
+    elif _terminates(element):
+        step.emit(e.Passed(step.keys.take(), element.index, scope))
+        empty(step, scope)
+        step.ended_in[scope] = None
+    else:
+        activate(step, element, scope, flow)
+
+
+def start_throw(step: Step, element: Element, node: ElementInstance) -> None:
+    """Throw everything that the event throws; what interrupts its scope ends it on the way. Raises Problem."""
+    if element.work == Work.JOB:
+        start_job(step, element, node)
+        return
+    if element.work == Work.METHOD:
+        step.emit(e.JobCreated(step.keys.take(), node.key, JobKind.METHOD, element.work_name, 3, 0))
+        return
+    for spec in element.events:
+        if throw(step, element, node, spec) or node.key not in step.state.nodes:
+            return
+    complete(step, element, node)
+
+
+def throw(step: Step, element: Element, node: ElementInstance, spec: EventSpec) -> bool:
+    """Throw one event definition; True when the event waits for what it threw. Raises Problem."""
+    trigger = spec.trigger
+    where = f"of '{element.id}' (line {element.line})"
+    if trigger == Trigger.ERROR:
+        code = text_of(step, spec.code, node.key, f"error code {where}") if spec.code is not None else ""
+        throw_error(step, node, code, "", dict(node.variables or {}))
+        return True
+    if trigger == Trigger.ESCALATION:
+        code = text_of(step, spec.code, node.key, f"escalation code {where}") if spec.code is not None else ""
+        throw_escalation(step, node, code, dict(node.variables or {}))
+        return False
+    if trigger == Trigger.MESSAGE:
+        name, key = message_channel(step, element, spec, node.key)
+        step.follow_ups.append(PublishMessage(name, key, visible_variables(step.state, node.key)))
+        return False
+    if trigger == Trigger.SIGNAL:
+        name = text_of(step, spec.name, node.key, f"name of the signal {where}")
+        step.follow_ups.append(BroadcastSignal(name, visible_variables(step.state, node.key)))
+        return False
+    if trigger == Trigger.COMPENSATION:
+        return throw_compensation(step, node, spec)
+    if trigger == Trigger.CANCEL:
+        cancel_transaction(step, node)
+        return True
+    if trigger == Trigger.TERMINATE:
+        empty(step, node.scope, but=node.key)
+        return False
+    message = f"'{element.id}' (line {element.line}) cannot throw a {trigger.name.lower()} event"
+    raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+
+
+def _terminates(element: Element) -> bool:
+    """Whether this is a plain terminate end event."""
+    return (
+        element.kind == Kind.END_EVENT and len(element.events) == 1 and element.events[0].trigger == Trigger.TERMINATE
+    )

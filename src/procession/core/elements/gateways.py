@@ -1,0 +1,145 @@
+"""Gateways: exclusive, parallel, inclusive. Which flows a token leaves by, and when a join fires.
+
+Joins count tokens per incoming flow and never reset or forget one: a surplus token stays for the next set. An
+inclusive join is looked at whenever its scope has come to rest, so whatever moved, ended or was removed elsewhere in
+the scope counts (BPMN 2.0, table 13.3).
+"""
+
+from __future__ import annotations
+
+from procession.core import events as e
+from procession.core.lifecycle import default_of, pass_through
+from procession.core.step import Step
+from procession.model.definition import Element, Kind
+
+OR_JOINS = frozenset({Kind.INCLUSIVE_GATEWAY})
+
+
+def enter_exclusive(step: Step, element: Element, scope: int, flow: int) -> None:  # noqa: ARG001 - family signature
+    """Merge without waiting, then choose."""
+    pass_through(step, element, scope)
+
+
+def choose_exclusive(step: Step, element: Element, scope: int) -> tuple[int, ...]:
+    """The first flow in document order whose condition is true; later ones are not evaluated."""
+    outgoing = element.outgoing
+    if len(outgoing) < 2 and (not outgoing or step.flows[outgoing[0]].condition is None):
+        return outgoing
+    context = step.context(scope)
+    for index in outgoing:
+        if index == element.default_flow:
+            continue
+        condition = step.flows[index].condition
+        if condition is None or step.evaluate(condition, context) is True:
+            step.warnings.clear()
+            return (index,)
+    return default_of(step, element)
+
+
+def choose_inclusive(step: Step, element: Element, scope: int) -> tuple[int, ...]:
+    """Every flow whose condition is true, else the default."""
+    outgoing = element.outgoing
+    if len(outgoing) < 2 and (not outgoing or step.flows[outgoing[0]].condition is None):
+        return outgoing
+    context = step.context(scope)
+    chosen = tuple(
+        index
+        for index in outgoing
+        if index != element.default_flow
+        and ((condition := step.flows[index].condition) is None or step.evaluate(condition, context) is True)
+    )
+    if chosen:
+        step.warnings.clear()
+        return chosen
+    return default_of(step, element)
+
+
+def choose_parallel(step: Step, element: Element, scope: int) -> tuple[int, ...]:  # noqa: ARG001
+    """All flows; conditions are ignored (BPMN 2.0, 10.6.4)."""
+    return element.outgoing
+
+
+def enter_parallel(step: Step, element: Element, scope: int, flow: int) -> None:
+    """Park the token; fire once per complete set of tokens, one from each incoming flow."""
+    incoming = element.incoming
+    if flow < 0 or len(incoming) < 2:
+        pass_through(step, element, scope)
+        return
+    step.emit(e.TokenParked(flow, scope))
+    arrived = step.state.nodes[scope].arrived or {}
+    for index in incoming:
+        if index not in arrived:
+            return
+    step.emit(e.TokensJoined(element.index, scope, incoming))
+    pass_through(step, element, scope)
+
+
+def enter_inclusive(step: Step, element: Element, scope: int, flow: int) -> None:
+    """Park the token; whether the join fires is decided when the scope is at rest (``settle``)."""
+    if flow < 0 or len(element.incoming) < 2:
+        pass_through(step, element, scope)
+        return
+    step.emit(e.TokenParked(flow, scope))
+
+
+def settle(step: Step, scope: int) -> bool:
+    """Fire one inclusive join of a scope at rest, if one is enabled. True when one fired."""
+    node = step.state.nodes.get(scope)
+    if node is None or not node.arrived:
+        return False
+    waiting: dict[int, list[int]] = {}
+    for flow in node.arrived:
+        target = step.flows[flow].target
+        if step.elements[target].kind in OR_JOINS:
+            waiting.setdefault(target, []).append(flow)
+    if not waiting:
+        return False
+    elsewhere = tokens_at(step, scope)
+    for target, flows in waiting.items():
+        if enabled(step, step.elements[target], flows, elsewhere | parked_mask(step, scope, target)):
+            fire(step, step.elements[target], scope, flows)
+            return True
+    if not elsewhere and not step.state.children.get(scope):
+        target = min(waiting)  # joins that only wait for each other: nothing else can ever move in this scope
+        fire(step, step.elements[target], scope, waiting[target])
+        return True
+    return False
+
+
+def tokens_at(step: Step, scope: int) -> int:
+    """Mask of the elements that are active directly within a scope, tokens on their way included."""
+    mask = 0
+    nodes = step.state.nodes
+    for key in step.state.children.get(scope, ()):
+        mask |= 1 << nodes[key].element
+    for _, element, where in step.state.pending:
+        if where == scope:
+            mask |= 1 << element
+    return mask
+
+
+def parked_mask(step: Step, scope: int, but: int) -> int:
+    """Mask of the other joins of the scope that hold tokens."""
+    mask = 0
+    for flow in step.state.nodes[scope].arrived or ():
+        target = step.flows[flow].target
+        if target != but:
+            mask |= 1 << target
+    return mask
+
+
+def enabled(step: Step, element: Element, flows: list[int], elsewhere: int) -> bool:  # noqa: ARG001
+    """Whether every token elsewhere that could reach an empty incoming flow could also reach one that holds a token."""
+    to_empty = to_full = 0
+    for position, flow in enumerate(element.incoming):
+        if flow in flows:
+            to_full |= element.upstream[position]
+        else:
+            to_empty |= element.upstream[position]
+    return not elsewhere & to_empty & ~to_full
+
+
+def fire(step: Step, element: Element, scope: int, flows: list[int]) -> None:
+    """Consume one token of each flow that holds one, and go on."""
+    step.emit(e.TokensJoined(element.index, scope, tuple(flows)))
+    pass_through(step, element, scope)

@@ -1,0 +1,222 @@
+"""Multi-instance activities and standard loops: a body that holds inner instances of the same element.
+
+The body's ``loop`` keeps the counters: ``total``, ``next`` (the position of the next inner instance, from 1),
+``done`` and, where wanted, ``items`` and ``outputs`` by position. Inner instances are made by tokens that enter the
+element within the body, so a huge collection is cut by the bound of the step like anything else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from procession.core import events as e
+from procession.core.lifecycle import activate, empty, leave, raise_incident, record
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, Phase
+from procession.core.step import Step
+from procession.core.variables import plain, propagate, whole_number
+from procession.core.waits import close_waits
+from procession.model.definition import Element, LoopSpec
+
+CHUNK = 100  # inner instances made before the main loop looks at the bound of the step again
+ITERATIONS_MAX = 1_000_000
+
+
+def enter_loop(step: Step, element: Element, scope: int, flow: int) -> None:
+    """A token arrives at the activity (make the body) or within its body (make inner instances)."""
+    around = step.state.nodes[scope]
+    if around.body and around.element == element.index:
+        make_inner(step, element, around)
+    else:
+        activate(step, element, scope, flow, body=True)
+
+
+def start_multi_instance(step: Step, element: Element, body: ElementInstance) -> None:
+    """Evaluate the collection or the cardinality once. Raises Problem."""
+    spec = _spec(element)
+    items = _items(step, element, spec, body)
+    total = len(items) if items is not None else _cardinality(step, element, spec, body)
+    changes: dict[str, Any] = {"total": total, "next": 1, "done": 0}
+    if items is not None:
+        changes["items"] = items
+    if spec.output_collection:
+        changes["outputs"] = [None] * total
+    step.emit(e.LoopChanged(body.key, changes))
+    if total:
+        step.enter(element.index, body.key)
+    else:
+        end_body(step, element, body)
+
+
+def make_inner(step: Step, element: Element, body: ElementInstance) -> None:
+    """Make the next inner instance, or for a parallel one the next chunk of them."""
+    spec = _spec(element)
+    loop = body.loop or {}
+    first = loop["next"]
+    last = first if spec.sequential or not spec.multi_instance else min(loop["total"], first + CHUNK - 1)
+    step.emit(e.LoopChanged(body.key, {"next": last + 1}))
+    nodes = step.state.nodes
+    for position in range(first, last + 1):
+        variables: dict[str, Any] = {"loopCounter": position - 1 + spec.counter_from}
+        if spec.element_variable and loop.get("items") is not None:
+            variables[spec.element_variable] = loop["items"][position - 1]
+        activate(step, element, body.key, loop_index=position, variables=variables)
+        if body.key not in nodes:
+            return
+    if spec.multi_instance and not spec.sequential and last < loop["total"]:
+        step.enter(element.index, body.key)
+
+
+def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> bool:
+    """An inner instance's work is done: collect its output, then go on, or end the body. False for the body itself."""
+    if node.body:
+        return False
+    spec = _spec(element)
+    body = step.state.nodes[node.scope]
+    loop = body.loop or {}
+    try:
+        output = _output(step, spec, node)
+        satisfied = _condition_holds(step, spec, body, node, done=loop["done"] + 1)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.LEAVING)
+        return True
+    if spec.output_collection:
+        step.emit(e.LoopResult(body.key, node.loop_index, output))
+    end_inner(step, element, node)
+    step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
+    if satisfied or loop["done"] >= loop["total"]:
+        end_body(step, element, body)
+    elif spec.sequential:
+        step.enter(element.index, body.key)
+    return True
+
+
+def end_inner(step: Step, element: Element, node: ElementInstance) -> None:
+    """One inner instance is over; a compensation handler is due per inner instance (BPMN 2.0, 10.7.1)."""
+    if element.compensation_handler >= 0:
+        body = step.state.nodes[node.scope]
+        variables = dict(node.variables) if node.variables else None
+        step.emit(e.CompensationRecorded(body.scope, element.index, variables, node.key if node.compensations else 0))
+    elif node.compensations:
+        record(step, element, node)
+    close_waits(step, node)
+    step.emit(e.Completed(node.key))
+
+
+def end_body(step: Step, element: Element, body: ElementInstance) -> None:
+    """Remove what still runs, hand the results up, and leave by the activity's flows."""
+    spec = _spec(element)
+    empty(step, body.key)
+    if spec.output_collection and body.loop is not None:
+        propagate(step, body.scope, {spec.output_collection: body.loop.get("outputs", [])})
+    leave(step, element, body)
+
+
+def start_loop(step: Step, element: Element, body: ElementInstance) -> None:
+    """A standard loop: test first, or run once. Raises Problem."""
+    spec = _spec(element)
+    step.emit(e.LoopChanged(body.key, {"next": 1, "done": 0}))
+    if spec.loop_maximum == 0 or (spec.test_before and not _goes_on(step, spec, body)):
+        end_body(step, element, body)
+    else:
+        step.enter(element.index, body.key)
+
+
+def left_loop(step: Step, element: Element, node: ElementInstance) -> bool:
+    """One iteration is over: again while the condition holds, at most ``loopMaximum`` times."""
+    if node.body:
+        return False
+    spec = _spec(element)
+    body = step.state.nodes[node.scope]
+    done = (body.loop or {})["done"] + 1
+    try:
+        again = spec.loop_maximum < 0 or done < spec.loop_maximum
+        again = again and done < ITERATIONS_MAX and _goes_on(step, spec, node)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.LEAVING)
+        return True
+    end_inner(step, element, node)
+    step.emit(e.LoopChanged(body.key, {"done": done}))
+    if again:
+        step.enter(element.index, body.key)
+    else:
+        end_body(step, element, body)
+    return True
+
+
+def _spec(element: Element) -> LoopSpec:
+    """The element's loop characteristics."""
+    assert element.loop is not None
+    return element.loop
+
+
+def _items(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) -> list[Any] | None:
+    """The input collection, None when there is only a cardinality. Raises Problem."""
+    if spec.collection is None:
+        return None
+    value = plain(step.evaluate(spec.collection, step.context(body.key)))
+    why = step.take_warnings()
+    if not isinstance(value, list):
+        message = f"Expected a list as the input collection of '{element.id}' (line {element.line}), found {value!r}"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message[:1000] + (f": {why}" if why else ""))
+    return list(value)
+
+
+def _cardinality(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) -> int:
+    """How many inner instances there are without a collection. Raises Problem."""
+    value = step.evaluate(spec.cardinality, step.context(body.key)) if spec.cardinality is not None else None
+    number = whole_number(value, 0, ITERATIONS_MAX)
+    if number is None:
+        message = (
+            f"Expected a whole number from 0 to {ITERATIONS_MAX} as the cardinality of '{element.id}' "
+            f"(line {element.line}), found {value!r}"
+        )
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+    return number
+
+
+def _output(step: Step, spec: LoopSpec, node: ElementInstance) -> Any:  # noqa: ANN401 - any JSON value
+    """The inner instance's output element."""
+    if spec.output_element is None:
+        return None
+    value = plain(step.evaluate(spec.output_element, step.context(node.key)))
+    why = step.take_warnings()
+    if why:
+        step.emit(e.Warned(node.key, node.element, why))
+    return value
+
+
+def _condition_holds(step: Step, spec: LoopSpec, body: ElementInstance, node: ElementInstance, done: int) -> bool:
+    """Whether the completion condition is true after ``done`` inner instances. Raises Problem."""
+    if spec.completion_condition is None:
+        return False
+    loop = body.loop or {}
+    active = len(step.state.children.get(body.key, ())) - 1
+    counts = {
+        "numberOfInstances": loop["total"],
+        "numberOfCompletedInstances": done,
+        "numberOfActiveInstances": active,
+        "numberOfTerminatedInstances": 0,
+        "nrOfInstances": loop["total"],
+        "nrOfCompletedInstances": done,
+        "nrOfActiveInstances": active,
+    }
+    return _truth(step, spec.completion_condition, {**step.context(node.key), **counts}, "completion condition", node)
+
+
+def _goes_on(step: Step, spec: LoopSpec, node: ElementInstance) -> bool:
+    """Whether a standard loop's condition holds; without one it does. Raises Problem."""
+    if spec.loop_condition is None:
+        return spec.loop_maximum >= 0
+    return _truth(step, spec.loop_condition, step.context(node.key), "loop condition", node)
+
+
+def _truth(step: Step, condition: Any, context: dict[str, Any], what: str, node: ElementInstance) -> bool:  # noqa: ANN401
+    """A condition's value. Raises Problem when it is neither true nor false."""
+    value = step.evaluate(condition, context)
+    why = step.take_warnings()
+    if not isinstance(value, bool):
+        element = step.elements[node.element]
+        message = f"Expected true or false as the {what} of '{element.id}' (line {element.line}), found {value!r}"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message + (f": {why}" if why else ""))
+    return value

@@ -1,0 +1,183 @@
+"""Tasks: what does the work is a method, a job, an expression, a person, a message, or nothing at all."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never, cast
+
+from procession.core import events as e
+from procession.core.elements.multi_instance import enter_loop
+from procession.core.lifecycle import activate, complete, pass_through
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind
+from procession.core.step import Step
+from procession.core.variables import plain, whole_number
+from procession.core.waits import open_event, text_of
+from procession.errors import InvalidValue
+from procession.jobs.kinds import JobKind
+from procession.jobs.schedule import date_due
+from procession.model.definition import Element, Evaluable, Work
+
+PRIORITY_MAX = 32_767  # the job table keeps a small integer
+
+
+def enter_activity(step: Step, element: Element, scope: int, flow: int) -> None:
+    """A token arrives at an activity: enough of them start it; one without work or rules passes."""
+    if element.start_quantity > 1 and not _enough_tokens(step, element, scope, flow):
+        return
+    if element.loop is not None:
+        enter_loop(step, element, scope, flow)
+    elif element.work == Work.NONE and _is_bare(element):
+        pass_through(step, element, scope)
+    else:
+        activate(step, element, scope, flow)
+
+
+def start_task(step: Step, element: Element, node: ElementInstance) -> None:
+    """Do or order a task's work. Raises Problem."""
+    work = element.work
+    match work:
+        case Work.JOB:
+            start_job(step, element, node)
+        case Work.METHOD:
+            step.emit(
+                e.JobCreated(
+                    step.keys.take(), node.key, JobKind.METHOD, element.work_name, _retries(step, element, node), 0
+                )
+            )
+        case Work.NONE:
+            complete(step, element, node)
+        case Work.SCRIPT:
+            run_script(step, element, node)
+        case Work.USER:
+            start_user_task(step, element, node)
+        case Work.MESSAGE:
+            open_event(step, element, node, node.key)
+        case Work.DECISION:
+            message = f"'{element.id}' (line {element.line}) needs a decision, which this version does not evaluate yet"
+            raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, message)
+        case Work.CONNECTOR_MESSAGE:
+            message = f"'{element.id}' (line {element.line}) is not an element that sends a message"
+            raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+        case _:
+            assert_never(work)
+
+
+def start_job(step: Step, element: Element, node: ElementInstance) -> None:
+    """Put a job of the element's type into the queue. Raises Problem."""
+    spec = element.job
+    if spec is None:
+        message = f"'{element.id}' (line {element.line}) has no job type"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+    job_type = text_of(step, spec.type, node.key, f"job type of '{element.id}' (line {element.line})")
+    priority = 0
+    if spec.priority is not None:
+        priority = _whole(step, spec.priority, node, f"job priority of '{element.id}'", -PRIORITY_MAX)
+    retries = _retries(step, element, node)
+    step.emit(e.JobCreated(step.keys.take(), node.key, JobKind.SERVICE, job_type, retries, priority))
+
+
+def run_script(step: Step, element: Element, node: ElementInstance) -> None:
+    """Evaluate a script task's expression; its value becomes the result variable."""
+    spec = element.script
+    if spec is None:
+        complete(step, element, node)
+        return
+    value = plain(step.evaluate(spec.expression, step.context(node.key)))
+    why = step.take_warnings()
+    if why:
+        step.emit(e.Warned(node.key, element.index, why))
+    complete(step, element, node, {spec.result_variable: value} if spec.result_variable else None)
+
+
+def start_user_task(step: Step, element: Element, node: ElementInstance) -> None:
+    """Ask a person. Raises Problem."""
+    spec = element.user_task
+    key = step.keys.take()
+    if spec is None:
+        step.emit(e.UserTaskCreated(key, node.key, "", (), (), 0, 0, 50, ""))
+        return
+    form = spec.form_key or spec.form_id or spec.external_reference
+    where = f"of '{element.id}' (line {element.line})"
+    step.emit(
+        e.UserTaskCreated(
+            key,
+            node.key,
+            _optional_text(step, spec.assignee, node, f"assignee {where}"),
+            _texts(step, spec.candidate_users, node, f"candidate users {where}"),
+            _texts(step, spec.candidate_groups, node, f"candidate groups {where}"),
+            _instant(step, spec.due_date, node, f"due date {where}"),
+            _instant(step, spec.follow_up_date, node, f"follow-up date {where}"),
+            _whole(step, spec.priority, node, f"priority {where}", 0) if spec.priority is not None else 50,
+            _optional_text(step, form, node, f"form {where}"),
+        )
+    )
+
+
+def _is_bare(element: Element) -> bool:
+    """Whether nothing can happen at an activity without work."""
+    return not (element.inputs or element.outputs or element.boundaries or element.listeners)
+
+
+def _enough_tokens(step: Step, element: Element, scope: int, flow: int) -> bool:
+    """Gather ``startQuantity`` tokens (BPMN 2.0, 10.3.1). True when the activity starts."""
+    if flow < 0:
+        return True
+    step.emit(e.TokenParked(flow, scope))
+    arrived = step.state.nodes[scope].arrived or {}
+    here = [index for index in element.incoming for _ in range(arrived.get(index, 0))]
+    if len(here) < element.start_quantity:
+        return False
+    step.emit(e.TokensJoined(element.index, scope, tuple(here[: element.start_quantity])))
+    return True
+
+
+def _value(step: Step, expression: Evaluable, node: ElementInstance, what: str) -> Any:  # noqa: ANN401
+    """The value of an attribute's expression. Raises Problem when it gave a warning instead of a value."""
+    value = step.evaluate(expression, step.context(node.key))
+    why = step.take_warnings()
+    if value is None and why:
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The {what} has no value: {why}")
+    return value
+
+
+def _optional_text(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> str:
+    """A text, empty when there is none."""
+    value = None if expression is None else _value(step, expression, node, what)
+    return "" if value is None else str(plain(value))
+
+
+def _texts(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> tuple[str, ...]:
+    """Several texts: a list, or one text with commas."""
+    value = None if expression is None else _value(step, expression, node, what)
+    if value is None:
+        return ()
+    items = cast("list[object]", value) if isinstance(value, list) else str(value).split(",")
+    return tuple(text for item in items if (text := str(item).strip()))
+
+
+def _instant(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> int:
+    """A date as an instant, 0 when there is none. Raises Problem."""
+    value = None if expression is None else _value(step, expression, node, what)
+    if value is None or value == "":
+        return 0
+    try:
+        return date_due(plain(value)).at
+    except InvalidValue as error:
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The {what} is not valid: {error}") from None
+
+
+def _whole(step: Step, expression: Evaluable, node: ElementInstance, what: str, least: int) -> int:
+    """A whole number from ``least`` to PRIORITY_MAX. Raises Problem."""
+    value = _value(step, expression, node, what)
+    number = whole_number(value, least, PRIORITY_MAX)
+    if number is None:
+        message = f"Expected a whole number from {least} to {PRIORITY_MAX} as the {what}, found {value!r}"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+    return number
+
+
+def _retries(step: Step, element: Element, node: ElementInstance) -> int:
+    """The attempts of an element's job. Raises Problem."""
+    if element.job is None:
+        return 3
+    return _whole(step, element.job.retries, node, f"retries of '{element.id}' (line {element.line})", 1)

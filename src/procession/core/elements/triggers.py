@@ -1,0 +1,122 @@
+"""What happens when something that was waited for has come: catch, boundary, event-based gateway, event sub-process.
+
+One event wins: an interruption removes everything within its scope, children first, before the event's own flow is
+taken. It opens no wait itself, except the next repetition of a timer cycle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from procession.core import events as e
+from procession.core.lifecycle import activate, complete, empty, take, terminate
+from procession.core.state import ElementInstance, Wait
+from procession.core.step import Step
+from procession.core.variables import propagate
+from procession.core.waits import close_waits, close_waits_of, rearm
+from procession.model.definition import Element, EventSpec, Kind, Trigger
+
+
+def fire(step: Step, owner: ElementInstance, wait: Wait, variables: dict[str, Any]) -> None:
+    """A timer is due, or a message, signal or condition has come, for a wait that is still open."""
+    element = step.elements[wait.element]
+    spec = element.events[wait.spec]
+    repeats = _stays_open(element, spec, wait)
+    if not repeats:
+        step.emit(e.WaitClosed(wait.key, "fired"))
+    if spec.trigger == Trigger.TIMER and not element.interrupting:
+        rearm(step, wait, owner)
+    if element.parallel_multiple and not _all_came(step, owner, wait, open_still=repeats):
+        if variables:
+            propagate(step, owner.key, variables)
+        return
+    happen(step, element, owner, spec, variables)
+
+
+def happen(step: Step, element: Element, owner: ElementInstance, spec: EventSpec, variables: dict[str, Any]) -> None:
+    """A catching element is triggered."""
+    kind = element.kind
+    if kind == Kind.BOUNDARY_EVENT:
+        trigger_boundary(step, element, owner, spec, variables)
+    elif kind == Kind.START_EVENT:
+        trigger_event_sub_process(step, element, owner, spec, variables)
+    elif owner.element != element.index:
+        trigger_gateway(step, element, owner, spec, variables)
+    else:
+        complete(step, element, owner, variables)
+
+
+def trigger_boundary(
+    step: Step, element: Element, host: ElementInstance, spec: EventSpec, variables: dict[str, Any]
+) -> None:
+    """Interrupt the host, or not, and go on from the boundary event."""
+    scope = host.scope
+    step.emit(e.Triggered(element.index, scope, spec.trigger, spec.ref))
+    if element.interrupting:
+        terminate(step, host.key)
+    go_on(step, element, scope, variables)
+
+
+def trigger_event_sub_process(
+    step: Step, start: Element, scope: ElementInstance, spec: EventSpec, variables: dict[str, Any]
+) -> None:
+    """Start an event sub-process with the event's variables in its own scope; an interrupting one clears the scope."""
+    step.emit(e.Triggered(start.index, scope.key, spec.trigger, spec.ref))
+    around = step.elements[scope.element]
+    if start.interrupting:
+        empty(step, scope.key)
+        close_waits_of(step, scope, {step.elements[index].start_event for index in around.event_sub_processes})
+    activate(step, step.elements[start.scope], scope.key, variables=variables)
+    step.ended_in[scope.key] = None
+
+
+def trigger_gateway(
+    step: Step, element: Element, gateway: ElementInstance, spec: EventSpec, variables: dict[str, Any]
+) -> None:
+    """The first event behind an event-based gateway wins; the others are closed."""
+    scope = gateway.scope
+    close_waits(step, gateway)
+    step.emit(e.Completed(gateway.key))
+    step.emit(e.FlowTaken(element.incoming[0], scope))
+    step.emit(e.Triggered(element.index, scope, spec.trigger, spec.ref))
+    go_on(step, element, scope, variables)
+
+
+def go_on(step: Step, element: Element, scope: int, variables: dict[str, Any]) -> None:
+    """Leave a triggered event; its variables go up, or through its output mappings."""
+    if element.outputs:
+        node = activate_silently(step, element, scope, variables)
+        complete(step, element, node)
+        return
+    step.emit(e.Passed(step.keys.take(), element.index, scope))
+    if variables:
+        propagate(step, scope, variables)
+    take(step, element, scope, element.outgoing)
+
+
+def activate_silently(step: Step, element: Element, scope: int, variables: dict[str, Any]) -> ElementInstance:
+    """An element instance for an event that has happened already: local variables, no work."""
+    key = step.keys.take()
+    step.emit(e.Activated(key, element.index, scope, -1, False, 0))  # noqa: FBT003 - a positional record
+    if variables:
+        step.emit(e.VariablesSet(key, variables))
+    return step.state.nodes[key]
+
+
+def _stays_open(element: Element, spec: EventSpec, wait: Wait) -> bool:
+    """Whether a wait outlives its match: messages, signals and conditions of non-interrupting events."""
+    del wait
+    return not element.interrupting and spec.trigger != Trigger.TIMER
+
+
+def _all_came(step: Step, owner: ElementInstance, wait: Wait, *, open_still: bool) -> bool:
+    """Of a parallel multiple event: whether this was the last of the things it waits for."""
+    if open_still:
+        step.emit(e.WaitSeen(wait.key, True))  # noqa: FBT003 - a positional record
+        waits = [other for other in owner.waits or () if other.element == wait.element]
+        if not all(other.seen for other in waits):
+            return False
+        for other in waits:
+            step.emit(e.WaitSeen(other.key, False))  # noqa: FBT003
+        return True
+    return not any(other.element == wait.element for other in owner.waits or ())

@@ -1,0 +1,268 @@
+"""The life of an element, stated once: activate, begin, complete, finish, leave; terminate. It knows no element family.
+
+    activate --> begin -------> (work) --> complete --> finish ----------> leave --> gone, tokens on the flows
+                 inputs, waits   start()    results      output mappings     choose flows, close waits
+    terminate: children first, then jobs, tasks, waits, called instances, incidents, then the element itself
+
+Where a problem stops it, the element instance stays in the phase of that step (ACTIVATING: begin, ACTIVE: work,
+COMPLETING: finish, LEAVING: leave) with an incident, and resolving the incident does exactly that step again.
+A family (``core/elements``) says what happens when a token enters, what the work is, and what its triggers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from procession.core import events as e
+from procession.core.commands import Cancel, Send
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, Phase, Wait
+from procession.core.step import Step
+from procession.core.variables import map_inputs, map_outputs, propagate, write
+from procession.core.waits import close_waits, open_boundaries
+from procession.model.definition import Element
+
+Enter = Callable[[Step, Element, int, int], None]
+Start = Callable[[Step, Element, ElementInstance], None]
+Trigger = Callable[[Step, Element, ElementInstance, Wait, dict[str, Any]], None]
+Left = Callable[[Step, Element, ElementInstance], bool]
+HandlerDone = Callable[[Step, Element, int], None]
+
+
+class Family(NamedTuple):
+    """How one kind of element behaves."""
+
+    enter: Enter  # a token arrives in a scope by a flow
+    start: Start  # the element instance is active: do or order the work
+    trigger: Trigger  # something this element waits for has come
+
+
+class Loop(NamedTuple):
+    """How a body of inner instances behaves."""
+
+    start: Start  # the body is active
+    left: Left  # the work of the body or of an inner instance is done: True when it takes no flow itself
+
+
+FAMILIES: dict[int, Family] = {}  # by Kind; filled by core.elements
+CHOOSERS: dict[int, Callable[[Step, Element, int], tuple[int, ...]]] = {}  # gateways' own rules; likewise
+LOOPS: dict[bool, Loop] = {}  # by LoopSpec.multi_instance; likewise
+HANDLER_DONE: list[HandlerDone] = []  # told when a compensation handler has completed; likewise
+
+
+def activate(
+    step: Step,
+    element: Element,
+    scope: int,
+    flow: int = -1,
+    *,
+    loop_index: int = 0,
+    body: bool = False,
+    variables: dict[str, Any] | None = None,
+) -> ElementInstance:
+    """Make an element instance in a scope and begin it; ``variables`` become local."""
+    key = step.keys.take()
+    step.emit(e.Activated(key, element.index, scope, flow, body, loop_index))
+    if variables:
+        write(step, key, variables)
+    node = step.state.nodes[key]
+    begin(step, element, node)
+    return node
+
+
+def begin(step: Step, element: Element, node: ElementInstance) -> None:
+    """Input mappings, boundary events, then the family's work."""
+    try:
+        if element.inputs and not node.body:
+            map_inputs(step, node, element.inputs)
+        if element.boundaries and not node.loop_index:
+            open_boundaries(step, element, node)
+        start(step, element, node)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVATING)
+
+
+def start(step: Step, element: Element, node: ElementInstance) -> None:
+    """Do or order the work: the loop's for a body, else the family's. Raises Problem."""
+    if node.body and element.loop is not None:
+        LOOPS[element.loop.multi_instance].start(step, element, node)
+    else:
+        FAMILIES[element.kind].start(step, element, node)
+
+
+def complete(step: Step, element: Element, node: ElementInstance, results: dict[str, Any] | None = None) -> None:
+    """The work is done: keep its results, then finish."""
+    if results:
+        if element.outputs and not node.body:
+            write(step, node.key, results)
+        else:
+            propagate(step, node.key, results)
+    finish(step, element, node)
+
+
+def finish(step: Step, element: Element, node: ElementInstance) -> None:
+    """Output mappings, then leave."""
+    if element.outputs and not node.body:
+        try:
+            map_outputs(step, node, element.outputs)
+        except Problem as problem:
+            raise_incident(step, node, problem, Phase.COMPLETING)
+            return
+    leave(step, element, node)
+
+
+def leave(step: Step, element: Element, node: ElementInstance) -> None:
+    """Choose the flows, close the waits, be gone, and put tokens on the flows."""
+    if element.loop is not None and LOOPS[element.loop.multi_instance].left(step, element, node):
+        return
+    try:
+        flows = choose(step, element, node.scope)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.LEAVING)
+        return
+    if element.compensation_handler >= 0 or node.compensations:
+        record(step, element, node)
+    close_waits(step, node)
+    scope = node.scope
+    step.emit(e.Completed(node.key))
+    take(step, element, scope, flows)
+
+
+def pass_through(step: Step, element: Element, scope: int) -> None:
+    """Let a token through an element that does not wait, by all of its flows."""
+    try:
+        flows = choose(step, element, scope)
+    except Problem as problem:
+        stay(step, element, scope, problem)
+        return
+    step.emit(e.Passed(step.keys.take(), element.index, scope))
+    take(step, element, scope, flows)
+
+
+def stay(step: Step, element: Element, scope: int, problem: Problem) -> None:
+    """Keep a token at an element that usually does not wait, with an incident; resolving it leaves again."""
+    key = step.keys.take()
+    step.emit(e.Activated(key, element.index, scope, -1, False, 0))  # noqa: FBT003 - a positional record
+    raise_incident(step, step.state.nodes[key], problem, Phase.LEAVING)
+
+
+def choose(step: Step, element: Element, scope: int) -> tuple[int, ...]:
+    """The flows that a token leaves by (BPMN 2.0, 13.2).
+
+    All without a condition and those whose condition holds, else the default; gateways have rules of their own. Raises
+    Problem when nothing holds and there is no default.
+    """
+    outgoing = element.outgoing
+    flows = step.flows
+    if element.kind in CHOOSERS:
+        return CHOOSERS[element.kind](step, element, scope)
+    if len(outgoing) == 1:
+        flow = flows[outgoing[0]]
+        if flow.condition is None or flow.index == element.default_flow:
+            return outgoing
+    elif not any(flows[index].condition is not None for index in outgoing):
+        return outgoing
+    context = step.context(scope)
+    chosen = tuple(
+        index
+        for index in outgoing
+        if index != element.default_flow
+        and ((condition := flows[index].condition) is None or step.evaluate(condition, context) is True)
+    )
+    return chosen or default_of(step, element)
+
+
+def default_of(step: Step, element: Element) -> tuple[int, ...]:
+    """The default flow, when no condition holds. Raises Problem when there is none."""
+    why = step.take_warnings()
+    if element.default_flow >= 0:
+        return (element.default_flow,)
+    message = (
+        f"No condition of the flows leaving '{element.id}' (line {element.line}) is true and it has no default flow"
+    )
+    raise Problem(IncidentKind.CONDITION_ERROR, message + (f": {why}" if why else ""))
+
+
+def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> None:
+    """Put a token on each of the flows; none: the path ends here."""
+    if not flows:
+        step.ended_in[scope] = None
+        if element.is_for_compensation:
+            HANDLER_DONE[0](step, element, scope)
+        return
+    for _ in range(element.completion_quantity):
+        for flow in flows:
+            step.emit(e.FlowTaken(flow, scope))
+            step.todo.append((flow, step.flows[flow].target, scope))
+
+
+def terminate(step: Step, key: int) -> None:
+    """Remove an element instance and all within it, children first."""
+    empty(step, key)
+    node = step.state.nodes[key]
+    release(step, node)
+    step.emit(e.Terminated(key))
+
+
+def empty(step: Step, key: int, but: int = 0) -> None:
+    """Remove everything within a scope: children (except ``but``), parked tokens and tokens on their way."""
+    state = step.state
+    for child in list(state.children.get(key, ())):
+        if child != but and child in state.nodes:
+            terminate(step, child)
+    node = state.nodes[key]
+    if node.arrived:
+        flows = tuple(flow for flow, count in node.arrived.items() for _ in range(count))
+        step.emit(e.TokensRemoved(key, flows))
+    if any(token[2] == key for token in state.pending):
+        step.emit(e.TokensDropped(key))
+    step.forget_tokens_of(key)
+
+
+def release(step: Step, node: ElementInstance) -> None:
+    """Close what an element instance holds: job, user task, waits, called instance, incident."""
+    if node.job:
+        step.emit(e.JobClosed(node.job, "canceled"))
+    if node.user_task:
+        step.emit(e.UserTaskClosed(node.user_task, "canceled"))
+    if node.called:
+        step.follow_ups.append(Send(node.called, Cancel(by_parent=True, reason="its caller was interrupted")))
+        step.emit(e.CallEnded(node.key, "terminated"))
+    if node.incident:
+        step.emit(e.IncidentResolved(node.incident, "canceled"))
+    close_waits(step, node)
+
+
+def record(step: Step, element: Element, node: ElementInstance) -> None:
+    """Remember a completed activity whose compensation may become due, with what completed within it."""
+    variables = dict(node.variables) if node.variables else None
+    nested = node.key if node.compensations else 0
+    step.emit(e.CompensationRecorded(node.scope, element.index, variables, nested))
+
+
+def raise_incident(step: Step, node: ElementInstance, problem: Problem, phase: Phase, job: int = 0) -> None:
+    """Stop the element instance in a phase and ask a person."""
+    step.warnings.clear()
+    step.emit(e.IncidentRaised(step.keys.take(), node.key, problem.kind, problem.message, job, phase))
+
+
+def resolve(step: Step, element: Element, node: ElementInstance, retries: int) -> None:
+    """Do the step again at which an incident stopped the element instance; its incident is closed already."""
+    phase = node.phase
+    if phase == Phase.COMPLETING:
+        finish(step, element, node)
+    elif phase == Phase.LEAVING:
+        leave(step, element, node)
+    elif phase == Phase.ACTIVE and node.job:
+        step.emit(e.JobRevived(node.job, retries))
+    else:
+        if phase != Phase.ACTIVE:
+            step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
+            close_waits(step, node)
+            begin(step, element, node)
+            return
+        try:
+            start(step, element, node)
+        except Problem as problem:
+            raise_incident(step, node, problem, Phase.ACTIVE)
