@@ -6,6 +6,7 @@ run is killed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,8 +18,9 @@ from procession.lab.postgres_server import PostgresServer
 from tests.support.corpora import VARIABLE, corpora_directory
 from tests.support.postgres import FIXTURES, PostgresDatabases
 
-# A shared machine stalls: how long one example takes says nothing about the code.
-hypothesis.settings.register_profile("procession", deadline=None, print_blob=True)
+# A shared machine stalls: how long one example takes says nothing about the code. A build repeats the same examples,
+# so that it fails for a change and not by chance; everybody else looks for new ones.
+hypothesis.settings.register_profile("procession", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("procession")
 
 
