@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from procession.core import events as e
-from procession.core.state import Compensation, ElementInstance, Incident, Phase, State, Status, Wait
+from procession.core.state import Compensation, ElementInstance, Incident, IncidentKind, Phase, State, Status, Wait
 
 Applier = Callable[[State, Any], None]
 
@@ -234,7 +234,7 @@ def incident_raised(state: State, event: e.IncidentRaised) -> None:
     node.phase = event.phase
     state.incidents[event.key] = Incident(
         key=event.key,
-        kind=event.kind,
+        kind=IncidentKind(event.kind),
         element_instance=event.element_instance,
         message=event.message,
         job=event.job,

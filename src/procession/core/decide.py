@@ -35,7 +35,7 @@ from procession.core.commands import (
     ThrowError,
     UpdateUserTask,
 )
-from procession.core.elements import gateways, scopes
+from procession.core.elements import complex_gateway, conditions, gateways, scopes
 from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
 from procession.core.elements.triggers import fire
 from procession.core.lifecycle import FAMILIES, begin, complete, empty, raise_incident, release, resolve
@@ -68,7 +68,7 @@ def decide(definition: Definition, state: State | None, command: AnyCommand, *, 
     """
     step = Step(definition, State(key=0) if state is None else state, now, keys)
     HANDLERS[type(command)](step, command)
-    if step.todo or step.ended_in or step.changed:
+    if step.todo or step.ended_in or step.changed or step.new_conditions:
         run(step)
     return Decision(step.state, step.events, step.follow_ups)
 
@@ -94,8 +94,10 @@ def run(step: Step) -> None:
 
 
 def settle(step: Step) -> bool:
-    """All tokens wait: fire inclusive joins that are enabled now, then complete scopes that are empty now."""
+    """All tokens wait: look at conditions whose variables changed, at inclusive joins, and at scopes that are empty."""
     state = step.state
+    if (step.changed or step.new_conditions) and conditions.settle(step):
+        return True
     for scope in list(state.parked):
         if gateways.settle(step, scope):
             return True
@@ -104,6 +106,7 @@ def settle(step: Step) -> bool:
         return False
     step.ended_in = {}
     for scope in ended:
+        complex_gateway.settle(step, scope)
         scopes.settle_scope(step, scope)
     return bool(step.todo or step.ended_in)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from procession.core import events as e
 from procession.core.commands import Cancel, Send
 from procession.core.problems import Problem
-from procession.core.state import ElementInstance, IncidentKind, Phase, Wait
+from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import map_inputs, map_outputs, propagate, write
 from procession.core.waits import close_waits, open_boundaries
@@ -25,7 +25,6 @@ from procession.model.definition import Element
 
 Enter = Callable[[Step, Element, int, int], None]
 Start = Callable[[Step, Element, ElementInstance], None]
-Trigger = Callable[[Step, Element, ElementInstance, Wait, dict[str, Any]], None]
 Left = Callable[[Step, Element, ElementInstance], bool]
 HandlerDone = Callable[[Step, Element, int], None]
 
@@ -35,7 +34,6 @@ class Family(NamedTuple):
 
     enter: Enter  # a token arrives in a scope by a flow
     start: Start  # the element instance is active: do or order the work
-    trigger: Trigger  # something this element waits for has come
 
 
 class Loop(NamedTuple):

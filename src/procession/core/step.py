@@ -35,6 +35,7 @@ class Step:
         "follow_ups",
         "instant",
         "keys",
+        "new_conditions",
         "now",
         "state",
         "todo",
@@ -52,7 +53,8 @@ class Step:
         self.follow_ups: list[FollowUp] = []
         self.todo: deque[Token] = deque()
         self.ended_in: dict[int, None] = {}  # scopes in which a token ended: perhaps complete
-        self.changed: set[str] = set()  # names of variables written in this step
+        self.changed: set[tuple[int, str]] = set()  # (scope, name) of variables written since conditions were looked at
+        self.new_conditions: list[int] = []  # conditional waits opened since then
         self.warnings: list[Any] = []
         self.instant: datetime | None = None
 

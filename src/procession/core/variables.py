@@ -42,7 +42,8 @@ def write(step: Step, scope: int, values: dict[str, Any]) -> None:
     """Set variables in exactly this scope."""
     if values:
         step.emit(e.VariablesSet(scope, values))
-        step.changed.update(values)
+        if step.definition.has_conditions:
+            step.changed.update((scope, name) for name in values)
 
 
 def propagate(step: Step, key: int, values: dict[str, Any]) -> None:

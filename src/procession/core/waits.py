@@ -61,6 +61,8 @@ def open_wait(step: Step, event: Element, position: int, spec: EventSpec, owner:
     step.emit(
         e.Subscribed(subscription, owner.key, event.index, position, spec.trigger, name, key, once),
     )
+    if spec.trigger == Trigger.CONDITIONAL:
+        step.new_conditions.append(subscription)
 
 
 def open_timer(step: Step, event: Element, position: int, spec: EventSpec, owner: ElementInstance, scope: int) -> None:

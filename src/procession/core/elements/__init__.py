@@ -5,10 +5,7 @@ To add an element: give it a ``Kind``, write its functions in the module of its 
 
 from __future__ import annotations
 
-from typing import Any
-
-from procession.core.elements import compensation, events, gateways, multi_instance, scopes, tasks
-from procession.core.elements.triggers import happen
+from procession.core.elements import compensation, complex_gateway, events, gateways, multi_instance, scopes, tasks
 from procession.core.lifecycle import CHOOSERS, FAMILIES, HANDLER_DONE, LOOPS, Family, Loop
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind
@@ -28,23 +25,18 @@ def passes(step: Step, element: Element, node: ElementInstance) -> None:
     scopes.complete(step, element, node)
 
 
-def _family(enter: Any, start: Any) -> Family:  # noqa: ANN401 - the signatures stand in Family
-    """A family with the usual trigger."""
-    return Family(enter, start, happen)
-
-
-_task = _family(tasks.enter_activity, tasks.start_task)
-_scope = _family(tasks.enter_activity, scopes.start_scope)
-_throw = _family(events.enter_throw, events.start_throw)
+_task = Family(tasks.enter_activity, tasks.start_task)
+_scope = Family(tasks.enter_activity, scopes.start_scope)
+_throw = Family(events.enter_throw, events.start_throw)
 
 FAMILIES.update(
     {
-        Kind.PROCESS: _family(not_entered, scopes.start_process),
+        Kind.PROCESS: Family(not_entered, scopes.start_process),
         Kind.SUB_PROCESS: _scope,
         Kind.TRANSACTION: _scope,
-        Kind.EVENT_SUB_PROCESS: _family(scopes.enter_event_sub_process, scopes.start_event_sub_process),
+        Kind.EVENT_SUB_PROCESS: Family(scopes.enter_event_sub_process, scopes.start_event_sub_process),
         Kind.AD_HOC_SUB_PROCESS: _scope,
-        Kind.CALL_ACTIVITY: _family(tasks.enter_activity, scopes.start_call),
+        Kind.CALL_ACTIVITY: Family(tasks.enter_activity, scopes.start_call),
         Kind.TASK: _task,
         Kind.SERVICE_TASK: _task,
         Kind.SEND_TASK: _task,
@@ -53,16 +45,16 @@ FAMILIES.update(
         Kind.MANUAL_TASK: _task,
         Kind.SCRIPT_TASK: _task,
         Kind.BUSINESS_RULE_TASK: _task,
-        Kind.EXCLUSIVE_GATEWAY: _family(gateways.enter_exclusive, passes),
-        Kind.PARALLEL_GATEWAY: _family(gateways.enter_parallel, passes),
-        Kind.INCLUSIVE_GATEWAY: _family(gateways.enter_inclusive, passes),
-        Kind.COMPLEX_GATEWAY: _family(gateways.enter_inclusive, passes),
-        Kind.EVENT_BASED_GATEWAY: _family(events.enter_gateway, events.start_gateway),
-        Kind.START_EVENT: _family(events.enter_start, events.start_start),
+        Kind.EXCLUSIVE_GATEWAY: Family(gateways.enter_exclusive, passes),
+        Kind.PARALLEL_GATEWAY: Family(gateways.enter_parallel, passes),
+        Kind.INCLUSIVE_GATEWAY: Family(gateways.enter_inclusive, passes),
+        Kind.COMPLEX_GATEWAY: Family(complex_gateway.enter_complex, passes),
+        Kind.EVENT_BASED_GATEWAY: Family(events.enter_gateway, events.start_gateway),
+        Kind.START_EVENT: Family(events.enter_start, events.start_start),
         Kind.END_EVENT: _throw,
         Kind.INTERMEDIATE_THROW_EVENT: _throw,
-        Kind.INTERMEDIATE_CATCH_EVENT: _family(events.enter_catch, events.start_catch),
-        Kind.BOUNDARY_EVENT: _family(not_entered, passes),
+        Kind.INTERMEDIATE_CATCH_EVENT: Family(events.enter_catch, events.start_catch),
+        Kind.BOUNDARY_EVENT: Family(not_entered, passes),
     }
 )
 CHOOSERS.update(

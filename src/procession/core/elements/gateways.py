@@ -12,7 +12,7 @@ from procession.core.lifecycle import default_of, pass_through
 from procession.core.step import Step
 from procession.model.definition import Element, Kind
 
-OR_JOINS = frozenset({Kind.INCLUSIVE_GATEWAY})
+OR_JOINS = frozenset({Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
 
 
 def enter_exclusive(step: Step, element: Element, scope: int, flow: int) -> None:  # noqa: ARG001 - family signature
@@ -90,7 +90,7 @@ def settle(step: Step, scope: int) -> bool:
     waiting: dict[int, list[int]] = {}
     for flow in node.arrived:
         target = step.flows[flow].target
-        if step.elements[target].kind in OR_JOINS:
+        if step.elements[target].kind in OR_JOINS and step.elements[target].activation_condition is None:
             waiting.setdefault(target, []).append(flow)
     if not waiting:
         return False

@@ -7,7 +7,7 @@ element within the body, so a huge collection is cut by the bound of the step li
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from procession.core import events as e
 from procession.core.lifecycle import activate, empty, leave, raise_incident, record
@@ -154,12 +154,12 @@ def _items(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) 
     """The input collection, None when there is only a cardinality. Raises Problem."""
     if spec.collection is None:
         return None
-    value = plain(step.evaluate(spec.collection, step.context(body.key)))
+    value: object = plain(step.evaluate(spec.collection, step.context(body.key)))
     why = step.take_warnings()
     if not isinstance(value, list):
         message = f"Expected a list as the input collection of '{element.id}' (line {element.line}), found {value!r}"
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message[:1000] + (f": {why}" if why else ""))
-    return list(value)
+    return list(cast("list[Any]", value))
 
 
 def _cardinality(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) -> int:

@@ -1,0 +1,65 @@
+"""Conditional events: looked at when a variable that their condition sees has changed, and once when they open.
+
+Camunda 8's rule for non-interrupting ones: every matching change fires again. Only a change that is visible counts: a
+local variable of the same name hides one further out.
+"""
+
+from __future__ import annotations
+
+from procession.core.elements.triggers import fire
+from procession.core.state import ElementInstance, Wait
+from procession.core.step import Step
+from procession.limits import STEP_EVENTS_MAX
+from procession.model.definition import EventSpec, Kind
+
+
+def settle(step: Step) -> bool:
+    """Fire the conditions that have become true. True when one fired."""
+    changed, fresh = step.changed, step.new_conditions
+    step.changed, step.new_conditions = set(), []
+    fired = False
+    for key in list(step.state.conditions):
+        owner = step.state.nodes.get(step.state.waits.get(key, 0))
+        if owner is None:
+            continue
+        wait = next(wait for wait in owner.waits or () if wait.key == key)
+        spec = step.elements[wait.element].events[wait.spec]
+        scope = _scope(step, owner, wait)
+        if (key in fresh or _concerns(step, spec, scope, changed)) and _holds(step, spec, scope):
+            if len(step.events) >= STEP_EVENTS_MAX:
+                return fired  # a condition that makes itself true again: it fires once more at the next change
+            fire(step, owner, wait, {})
+            fired = True
+    return fired
+
+
+def _scope(step: Step, owner: ElementInstance, wait: Wait) -> int:
+    """The scope that a condition sees: that of its scope for an event sub-process, else the one around its owner."""
+    is_start = step.elements[wait.element].kind == Kind.START_EVENT
+    return owner.key if is_start or not owner.scope else owner.scope
+
+
+def _concerns(step: Step, spec: EventSpec, scope: int, changed: set[tuple[int, str]]) -> bool:
+    """Whether one of the changes is of a variable that the condition sees."""
+    names = spec.variable_names or (spec.condition.names if spec.condition is not None else frozenset[str]())
+    return any((_holder(step, scope, name), name) in changed for name in names)
+
+
+def _holder(step: Step, key: int, name: str) -> int:
+    """The nearest scope that holds a variable, from here upwards."""
+    root = step.state.root
+    while key != root:
+        node = step.state.nodes[key]
+        if node.variables is not None and name in node.variables:
+            return key
+        key = node.scope
+    return root
+
+
+def _holds(step: Step, spec: EventSpec, scope: int) -> bool:
+    """Whether the condition is true now; null is not."""
+    if spec.condition is None:
+        return False
+    value = step.evaluate(spec.condition, step.context(scope))
+    step.warnings.clear()
+    return value is True
