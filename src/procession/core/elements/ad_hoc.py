@@ -1,0 +1,96 @@
+"""Ad-hoc sub-processes: activities without flows between them, all startable, until a condition says enough.
+
+Which activities start is named by ``activeElementsCollection``, else all that no flow leads to. With sequential
+ordering one is active at a time, in document order. After each activity the completion condition is evaluated; when it
+holds, what still runs is removed (``cancelRemainingInstances``) or waited for, and nothing new starts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from procession.core import events as e
+from procession.core.lifecycle import complete, empty, raise_incident
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, Phase
+from procession.core.step import Step
+from procession.core.variables import plain
+from procession.core.waits import open_event_sub_processes
+from procession.model.definition import AdHocSpec, Element
+
+
+def start_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
+    """Open the event sub-processes and start the first activities. Raises Problem."""
+    open_event_sub_processes(step, element, node)
+    spec = element.ad_hoc or AdHocSpec()
+    chosen = _chosen(step, element, spec, node)
+    if spec.sequential:
+        step.emit(e.DataChanged(node.key, {"ad_hoc": True, "queue": chosen}))
+    else:
+        step.emit(e.DataChanged(node.key, {"ad_hoc": True, "began": True}))
+        for index in chosen:
+            step.enter(index, node.key)
+    step.ended_in[node.key] = None
+
+
+def settle_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
+    """A token ended within: see whether it is enough, whose turn it is, or whether all is done."""
+    spec = element.ad_hoc or AdHocSpec()
+    data = node.data or {}
+    began = bool(data.get("began"))
+    if began and spec.completion_condition is not None and not data.get("closing"):
+        try:
+            if _holds(step, spec, element, node):
+                close(step, spec, node)
+        except Problem as problem:
+            raise_incident(step, node, problem, Phase.ACTIVE)
+            return
+    data = node.data or {}
+    if step.state.children.get(node.key) or node.arrived:
+        return
+    queue = cast("list[int]", data.get("queue") or [])
+    if queue and not data.get("closing"):
+        step.emit(e.DataChanged(node.key, {"queue": queue[1:] or None, "began": True}))
+        step.enter(queue[0], node.key)
+    else:
+        complete(step, element, node)
+
+
+def close(step: Step, spec: AdHocSpec, node: ElementInstance) -> None:
+    """Enough: start nothing more, and remove what still runs unless it is to be waited for."""
+    step.emit(e.DataChanged(node.key, {"closing": True}))
+    if spec.cancel_remaining:
+        empty(step, node.key)
+
+
+def _chosen(step: Step, element: Element, spec: AdHocSpec, node: ElementInstance) -> list[int]:
+    """Indexes of the activities to start. Raises Problem when the collection names one that is not there."""
+    if spec.active_elements is None:
+        return list(element.starts)
+    value: object = plain(step.evaluate(spec.active_elements, step.context(node.key)))
+    why = step.take_warnings()
+    where = f"active elements of '{element.id}' (line {element.line})"
+    if not isinstance(value, list):
+        message = f"Expected a list of element ids as the {where}, found {value!r}"[:1000]
+        raise Problem(IncidentKind.AD_HOC_ERROR, message + (f": {why}" if why else ""))
+    chosen: list[int] = []
+    for name in cast("list[Any]", value):
+        index = step.definition.index_of.get(str(name), -1)
+        if index < 0 or index not in element.children:
+            known = ", ".join(step.elements[child].id for child in element.children)
+            message = f"'{name}' among the {where} is not an activity of it; there are: {known}"
+            raise Problem(IncidentKind.AD_HOC_ERROR, message)
+        chosen.append(index)
+    return chosen
+
+
+def _holds(step: Step, spec: AdHocSpec, element: Element, node: ElementInstance) -> bool:
+    """Whether the completion condition is true. Raises Problem when it is neither true nor false."""
+    if spec.completion_condition is None:
+        return False
+    value = step.evaluate(spec.completion_condition, step.context(node.key))
+    why = step.take_warnings()
+    if not isinstance(value, bool):
+        message = f"Expected true or false as the completion condition of '{element.id}' (line {element.line})"
+        raise Problem(IncidentKind.AD_HOC_ERROR, f"{message}, found {value!r}" + (f": {why}" if why else ""))
+    return value
