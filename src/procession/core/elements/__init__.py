@@ -5,7 +5,16 @@ To add an element: give it a ``Kind``, write its functions in the module of its 
 
 from __future__ import annotations
 
-from procession.core.elements import compensation, complex_gateway, events, gateways, multi_instance, scopes, tasks
+from procession.core.elements import (
+    ad_hoc,
+    compensation,
+    complex_gateway,
+    events,
+    gateways,
+    multi_instance,
+    scopes,
+    tasks,
+)
 from procession.core.lifecycle import CHOOSERS, FAMILIES, HANDLER_DONE, LOOPS, Family, Loop
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind
@@ -35,7 +44,7 @@ FAMILIES.update(
         Kind.SUB_PROCESS: _scope,
         Kind.TRANSACTION: _scope,
         Kind.EVENT_SUB_PROCESS: Family(scopes.enter_event_sub_process, scopes.start_event_sub_process),
-        Kind.AD_HOC_SUB_PROCESS: _scope,
+        Kind.AD_HOC_SUB_PROCESS: Family(tasks.enter_activity, ad_hoc.start_ad_hoc),
         Kind.CALL_ACTIVITY: Family(tasks.enter_activity, scopes.start_call),
         Kind.TASK: _task,
         Kind.SERVICE_TASK: _task,

@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
+from procession.core.commands import BroadcastSignal
+from procession.core.elements.triggers import fire
 from procession.core.lifecycle import activate, empty, leave, raise_incident, record
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import plain, propagate, whole_number
-from procession.core.waits import close_waits
-from procession.model.definition import Element, LoopSpec
+from procession.core.waits import close_waits, text_of
+from procession.model.definition import Element, EventSpec, LoopSpec, Trigger
 
 CHUNK = 100  # inner instances made before the main loop looks at the bound of the step again
 ITERATIONS_MAX = 1_000_000
@@ -84,6 +86,9 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
         step.emit(e.LoopResult(body.key, node.loop_index, output))
     end_inner(step, element, node)
     step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
+    throw_behavior(step, element, body, loop["done"])
+    if body.key not in step.state.nodes:
+        return True
     if satisfied or loop["done"] >= loop["total"]:
         end_body(step, element, body)
     elif spec.sequential:
@@ -101,6 +106,36 @@ def end_inner(step: Step, element: Element, node: ElementInstance) -> None:
         record(step, element, node)
     close_waits(step, node)
     step.emit(e.Completed(node.key))
+
+
+def throw_behavior(step: Step, element: Element, body: ElementInstance, done: int) -> None:
+    """Throw what the multi-instance behaviour says at a completion: each, the first, or where a condition holds.
+
+    BPMN 2.0, 13.3.5: the event is caught by a boundary event of the activity; a signal that none catches is broadcast.
+    """
+    spec = _spec(element)
+    if spec.behavior == "All" or (spec.behavior == "One" and done != 1):
+        return
+    context = {**step.context(body.key), **_counts(step, body, done)}
+    for condition, event in spec.behavior_events:
+        if condition is not None and step.evaluate(condition, context) is not True:
+            continue
+        step.warnings.clear()
+        if not _caught_here(step, body, event) and event.trigger == Trigger.SIGNAL:
+            name = text_of(step, event.name, body.key, f"signal of the behaviour of '{element.id}'")
+            step.follow_ups.append(BroadcastSignal(name, dict(step.context(body.key))))
+        if body.key not in step.state.nodes:
+            return
+
+
+def _caught_here(step: Step, body: ElementInstance, event: EventSpec) -> bool:
+    """Fire the boundary event of the body that waits for the same signal or message, if there is one."""
+    for wait in list(body.waits or ()):
+        caught = step.elements[wait.element].events[wait.spec]
+        if caught.trigger == event.trigger and caught.ref == event.ref:
+            fire(step, body, wait, {})
+            return True
+    return False
 
 
 def end_body(step: Step, element: Element, body: ElementInstance) -> None:
@@ -190,18 +225,23 @@ def _condition_holds(step: Step, spec: LoopSpec, body: ElementInstance, node: El
     """Whether the completion condition is true after ``done`` inner instances. Raises Problem."""
     if spec.completion_condition is None:
         return False
-    loop = body.loop or {}
-    active = len(step.state.children.get(body.key, ())) - 1
-    counts = {
-        "numberOfInstances": loop["total"],
+    context = {**step.context(node.key), **_counts(step, body, done, leaving=1)}
+    return _truth(step, spec.completion_condition, context, "completion condition", node)
+
+
+def _counts(step: Step, body: ElementInstance, done: int, leaving: int = 0) -> dict[str, Any]:
+    """The counters that conditions see, by Camunda 8's names and by Camunda 7's."""
+    total = (body.loop or {})["total"]
+    active = len(step.state.children.get(body.key, ())) - leaving
+    return {
+        "numberOfInstances": total,
         "numberOfCompletedInstances": done,
         "numberOfActiveInstances": active,
         "numberOfTerminatedInstances": 0,
-        "nrOfInstances": loop["total"],
+        "nrOfInstances": total,
         "nrOfCompletedInstances": done,
         "nrOfActiveInstances": active,
     }
-    return _truth(step, spec.completion_condition, {**step.context(node.key), **counts}, "completion condition", node)
 
 
 def _goes_on(step: Step, spec: LoopSpec, node: ElementInstance) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from procession.core import events as e
 from procession.core.commands import CallProcess, ChildEnded, Send
+from procession.core.elements.ad_hoc import settle_ad_hoc
 from procession.core.elements.compensation import scope_left
 from procession.core.lifecycle import activate, complete
 from procession.core.problems import Problem
@@ -52,11 +53,14 @@ def settle_scope(step: Step, key: int) -> None:
     """Complete a scope if nothing is left in it."""
     state = step.state
     node = state.nodes.get(key)
-    if node is None or node.incident or node.body or state.children.get(key) or node.arrived:
-        return
-    if any(token[2] == key for token in state.pending):
+    if node is None or node.incident or node.body or any(token[2] == key for token in state.pending):
         return
     element = step.elements[node.element]
+    if element.kind == Kind.AD_HOC_SUB_PROCESS:
+        settle_ad_hoc(step, element, node)
+        return
+    if state.children.get(key) or node.arrived:
+        return
     if element.kind == Kind.PROCESS:
         end_instance(step, node)
     elif element.kind == Kind.EVENT_SUB_PROCESS:
@@ -66,8 +70,6 @@ def settle_scope(step: Step, key: int) -> None:
         close_waits(step, node)
         step.emit(e.Completed(key))
         step.ended_in[scope] = None
-    elif element.kind == Kind.AD_HOC_SUB_PROCESS:
-        return
     elif element.kind in {Kind.SUB_PROCESS, Kind.TRANSACTION}:
         complete(step, element, node)
 
