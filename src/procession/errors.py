@@ -16,6 +16,8 @@ BPMN errors, retries and incidents are not exceptions here: they are events of a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class ProcessionError(Exception):
     """The root of every exception that Procession raises on purpose."""
@@ -23,6 +25,17 @@ class ProcessionError(Exception):
 
 class Rejected(ProcessionError):
     """The command was refused and nothing was written. The message says what was expected and what was found."""
+
+
+class InvalidModel(Rejected):
+    """A resource cannot be deployed. ``problems`` are all of its errors (``model.Problem``), by line."""
+
+    def __init__(self, problems: Iterable[object], *, name: str = "") -> None:
+        self.problems = tuple(problems)
+        self.name = name
+        subject = f"'{name}'" if name else "The model"
+        count = "1 error" if len(self.problems) == 1 else f"{len(self.problems)} errors"
+        super().__init__("\n  ".join([f"{subject} cannot be deployed: {count}", *map(str, self.problems)]))
 
 
 class NotFound(Rejected):

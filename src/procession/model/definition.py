@@ -92,7 +92,13 @@ class Evaluable(Protocol):
         """The variables that it reads."""
         ...
 
-    def evaluate(self, context: Mapping[str, Any], *, now: Any = None, warnings: list[Any] | None = None) -> Any:
+    def evaluate(
+        self,
+        context: Mapping[str, Any],
+        *,
+        now: Any = None,  # noqa: ANN401 - a datetime
+        warnings: list[Any] | None = None,
+    ) -> Any:  # noqa: ANN401
         """The value in this context; FEEL's null with a warning where it has none."""
         ...
 
@@ -101,24 +107,25 @@ class Record(msgspec.Struct, frozen=True):
     """Base of all compiled structs."""
 
 
-class Mapping_(Record, kw_only=True):
+class IoMapping(Record, frozen=True, kw_only=True):
     """One input or output mapping (``zeebe:input``/``zeebe:output``, ``camunda:inputParameter``...)."""
 
     source: Evaluable
     target: tuple[str, ...]  # dotted path, split
 
 
-class JobSpec(Record, kw_only=True):
+class JobSpec(Record, frozen=True, kw_only=True):
     """How an activity's job is made (``zeebe:taskDefinition``, ``camunda:topic``...)."""
 
     type: Evaluable
     retries: Evaluable
     priority: Evaluable | None = None
     headers: tuple[tuple[str, str], ...] = ()
-    retry_delays_ms: tuple[int, ...] = ()  # a retry cycle from the model (R5/PT5M or a comma list), else empty
+    retry_delays_ms: tuple[int, ...] = ()  # waits between attempts from the model (R5/PT5M or a comma list), the last
+    # one repeats; else empty
 
 
-class UserTaskSpec(Record, kw_only=True):
+class UserTaskSpec(Record, frozen=True, kw_only=True):
     """A native user task's properties, each static or an expression."""
 
     assignee: Evaluable | None = None
@@ -130,9 +137,12 @@ class UserTaskSpec(Record, kw_only=True):
     form_key: Evaluable | None = None
     form_id: Evaluable | None = None
     external_reference: Evaluable | None = None
+    form_binding: str = "latest"  # latest | deployment | version | versionTag
+    form_version: int = 0
+    form_version_tag: str = ""
 
 
-class CallSpec(Record, kw_only=True):
+class CallSpec(Record, frozen=True, kw_only=True):
     """What a call activity calls (``zeebe:calledElement``, ``calledElement`` + ``camunda:in``/``out``)."""
 
     process_id: Evaluable
@@ -142,11 +152,11 @@ class CallSpec(Record, kw_only=True):
     propagate_parent: bool = True
     propagate_child: bool = True
     business_id: Evaluable | None = None
-    inputs: tuple[Mapping_, ...] = ()  # camunda:in; evaluated in the caller
-    outputs: tuple[Mapping_, ...] = ()  # camunda:out; evaluated in the callee's root scope
+    inputs: tuple[IoMapping, ...] = ()  # camunda:in; evaluated in the caller
+    outputs: tuple[IoMapping, ...] = ()  # camunda:out; evaluated in the callee's root scope
 
 
-class DecisionSpec(Record, kw_only=True):
+class DecisionSpec(Record, frozen=True, kw_only=True):
     """Which decision a business rule task evaluates."""
 
     decision_id: Evaluable
@@ -157,14 +167,14 @@ class DecisionSpec(Record, kw_only=True):
     map_result: str = ""  # singleEntry | singleResult | collectEntries | resultList
 
 
-class ScriptSpec(Record, kw_only=True):
+class ScriptSpec(Record, frozen=True, kw_only=True):
     """A script task's expression."""
 
     expression: Evaluable
     result_variable: str = ""
 
 
-class LoopSpec(Record, kw_only=True):
+class LoopSpec(Record, frozen=True, kw_only=True):
     """Multi-instance or standard loop characteristics."""
 
     sequential: bool = False
@@ -181,10 +191,10 @@ class LoopSpec(Record, kw_only=True):
     behavior_events: tuple[tuple[Evaluable | None, EventSpec], ...] = ()
     test_before: bool = False
     loop_condition: Evaluable | None = None
-    loop_maximum: int = -1
+    loop_maximum: int = -1  # -1: none; below: the model names a negative one, which is an incident when it is reached
 
 
-class EventSpec(Record, kw_only=True):
+class EventSpec(Record, frozen=True, kw_only=True):
     """One event definition of an event element."""
 
     trigger: Trigger
@@ -204,7 +214,7 @@ class EventSpec(Record, kw_only=True):
     ref: str = ""  # id of the referenced message/signal/error/escalation element
 
 
-class AdHocSpec(Record, kw_only=True):
+class AdHocSpec(Record, frozen=True, kw_only=True):
     """Ad-hoc sub-process attributes."""
 
     sequential: bool = False
@@ -215,7 +225,7 @@ class AdHocSpec(Record, kw_only=True):
     output_element: Evaluable | None = None
 
 
-class Listener(Record, kw_only=True):
+class Listener(Record, frozen=True, kw_only=True):
     """An execution or task listener: a blocking job at a point of the life cycle."""
 
     event: str  # start | end | take | creating | assigning | updating | completing | canceling
@@ -223,7 +233,7 @@ class Listener(Record, kw_only=True):
     retries: Evaluable
 
 
-class Flow(Record, kw_only=True):
+class Flow(Record, frozen=True, kw_only=True):
     """A sequence flow."""
 
     index: int
@@ -231,11 +241,12 @@ class Flow(Record, kw_only=True):
     source: int
     target: int
     condition: Evaluable | None = None
+    listeners: tuple[Listener, ...] = ()  # camunda:executionListener event="take"
     name: str = ""
     line: int = 0
 
 
-class Element(Record, kw_only=True):
+class Element(Record, frozen=True, kw_only=True):
     """A flow node, a scope, or the process itself (index 0)."""
 
     index: int
@@ -249,16 +260,16 @@ class Element(Record, kw_only=True):
     default_flow: int = -1
     work: Work = Work.NONE
     work_name: str = ""  # name of the method (work METHOD)
-    job: JobSpec | None = None
-    user_task: UserTaskSpec | None = None
+    job: JobSpec | None = None  # work JOB; with work METHOD only where the model sets the method's retries
+    user_task: UserTaskSpec | None = None  # user tasks; on a start event only its form
     script: ScriptSpec | None = None
     decision: DecisionSpec | None = None
     call: CallSpec | None = None
     loop: LoopSpec | None = None
     ad_hoc: AdHocSpec | None = None
     listeners: tuple[Listener, ...] = ()
-    inputs: tuple[Mapping_, ...] = ()
-    outputs: tuple[Mapping_, ...] = ()
+    inputs: tuple[IoMapping, ...] = ()
+    outputs: tuple[IoMapping, ...] = ()
     result_variable: str = ""  # camunda:resultVariable of a method or job
     events: tuple[EventSpec, ...] = ()  # event definitions; empty for a none event
     parallel_multiple: bool = False
@@ -274,8 +285,8 @@ class Element(Record, kw_only=True):
     compensation_handler: int = -1  # activities with a compensation boundary: the handler's index
     is_for_compensation: bool = False
     activation_condition: Evaluable | None = None  # complex gateway
-    start_quantity: int = 1
-    completion_quantity: int = 1
+    start_quantity: int = 1  # 0: the model names one below 1, which is an incident when it is reached
+    completion_quantity: int = 1  # the same
     link_target: int = -1  # link throw: the catch it goes on at
     upstream: tuple[
         int, ...
@@ -285,7 +296,28 @@ class Element(Record, kw_only=True):
     properties: tuple[tuple[str, str], ...] = ()
 
 
-class Definition(Record, kw_only=True):
+class Lane(Record, frozen=True, kw_only=True):
+    """A lane: kept for people and queries, never executed."""
+
+    id: str
+    name: str
+    elements: tuple[int, ...] = ()
+    parent: int = -1  # index of the enclosing lane
+
+
+class DataObject(Record, frozen=True, kw_only=True):
+    """A data object, data store or property: kept, never executed."""
+
+    id: str
+    name: str
+    kind: str  # dataObject | dataObjectReference | dataStoreReference | property | dataInput | dataOutput
+    scope: int = 0  # the element that it stands in
+    is_collection: bool = False
+    ref: str = ""  # references: what they refer to
+    line: int = 0
+
+
+class Definition(Record, frozen=True, kw_only=True):
     """One executable process, compiled."""
 
     process_id: str
@@ -297,7 +329,12 @@ class Definition(Record, kw_only=True):
     none_start: int = -1  # index of the none start event, or -1
     start_events: tuple[int, ...] = ()  # start events (and instantiating elements) with a trigger, at process level
     messages_caught: frozenset[str] = frozenset()
+    has_conditions: bool = False  # some event waits for a condition on variables
     is_executable: bool = True
+    lanes: tuple[Lane, ...] = ()
+    data_objects: tuple[DataObject, ...] = ()
+    forms: tuple[tuple[str, str], ...] = ()  # forms embedded in the process: id and JSON text
+    line: int = 0
     key: int = 0  # set when it is stored
     version: int = 0
     tenant: str = ""
@@ -307,7 +344,7 @@ class Definition(Record, kw_only=True):
         return self.elements[self.index_of[element_id]]
 
 
-class Problem(Record, kw_only=True):
+class Problem(Record, frozen=True, kw_only=True):
     """One finding of the validation. ``severity`` is error, warning or info."""
 
     severity: str
