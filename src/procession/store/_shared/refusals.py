@@ -6,7 +6,7 @@ statement is sent; a store still splits its batch for whatever its database refu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from procession import limits
@@ -38,7 +38,7 @@ def refusal_of_step(step: Step) -> str:
         return f"Expected texts, numbers and bytes as the rows declare them in the step of {step.instance}: {error}"
 
 
-def check_jobs(jobs: list[NewJob] | tuple[NewJob, ...]) -> None:
+def check_jobs(jobs: Iterable[NewJob]) -> None:
     """Raise InvalidValue for the first job that no store can write."""
     for job in jobs:
         try:
@@ -49,7 +49,7 @@ def check_jobs(jobs: list[NewJob] | tuple[NewJob, ...]) -> None:
             raise InvalidValue(why)
 
 
-def check_messages(messages: list[NewMessage] | tuple[NewMessage, ...]) -> None:
+def check_messages(messages: Iterable[NewMessage]) -> None:
     """Raise InvalidValue for the first message that no store can write."""
     for message in messages:
         try:

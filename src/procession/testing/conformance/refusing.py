@@ -87,6 +87,29 @@ SPOILED: dict[str, Spoil] = {
 }
 
 
+BAD_JOBS: dict[str, dict[str, Any]] = {
+    "a NUL in its type": {"type": "a\0b"},
+    "a lone surrogate in its type": {"type": "\ud800"},
+    "an oversized queue name": {"queue": "q" * 201},
+    "a priority beyond 64 bits": {"priority": 2**63},
+    "a negative delay": {"delay_ms": -1},
+    "oversized arguments": {"args": b'{"a":"' + b"x" * 1024 * 1024 + b'"}'},
+    "arguments that are not UTF-8": {"args": b"\xff"},
+    "arguments with a NUL byte": {"args": b"\0"},
+}
+
+BAD_MESSAGES: dict[str, dict[str, Any]] = {
+    "a NUL in its name": {"name": "a\0b"},
+    "an oversized name": {"name": "n" * 256},
+    "a lone surrogate in its key": {"correlation_key": "\udfff"},
+    "an oversized id": {"message_id": "m" * 201},
+    "a negative time to live": {"ttl_ms": -1},
+    "an endless time to live": {"ttl_ms": 2**60},
+    "variables that are not UTF-8": {"variables": b'"\xff"'},
+    "oversized variables": {"variables": b'{"a":"' + b"x" * 4 * 1024 * 1024 + b'"}'},
+}
+
+
 class TestRefusals:
     """REFUSED, with words that say which value."""
 
@@ -142,39 +165,13 @@ class TestRefusals:
         step.business_id = "fine"
         await apply(store, keys, step)
 
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {"type": "a\0b"},
-            {"type": "\ud800"},
-            {"queue": "q" * 201},
-            {"priority": 2**63},
-            {"delay_ms": -1},
-            {"args": b'{"a":"' + b"x" * 1024 * 1024 + b'"}'},
-            {"args": b"\xff"},
-            {"args": b"\0"},
-        ],
-        ids=lambda fields: next(iter(fields)),
-    )
+    @pytest.mark.parametrize("fields", BAD_JOBS.values(), ids=BAD_JOBS.keys())
     async def test_a_bad_job_refuses_its_call(self, store: Store, keys: Keys, fields: dict[str, Any]) -> None:
         with pytest.raises(InvalidValue, match=r"Expected .*got"):
             await store.enqueue([new_job(keys), new_job(keys, **fields)])
         assert await jobs_of(store) == []
 
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {"name": "a\0b"},
-            {"name": "n" * 256},
-            {"correlation_key": "\udfff"},
-            {"message_id": "m" * 201},
-            {"ttl_ms": -1},
-            {"ttl_ms": 2**60},
-            {"variables": b'"\xff"'},
-            {"variables": b'{"a":"' + b"x" * 4 * 1024 * 1024 + b'"}'},
-        ],
-        ids=lambda fields: next(iter(fields)),
-    )
+    @pytest.mark.parametrize("fields", BAD_MESSAGES.values(), ids=BAD_MESSAGES.keys())
     async def test_a_bad_message_refuses_its_call(self, store: Store, keys: Keys, fields: dict[str, Any]) -> None:
         with pytest.raises(InvalidValue, match=r"Expected .*got"):
             await store.publish([message(keys), message(keys, **fields)], keys)

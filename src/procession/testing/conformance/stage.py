@@ -9,6 +9,7 @@ import msgspec
 
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind
+from procession.model.definition import Trigger
 from procession.store.port import Store
 from procession.store.rows import (
     ClaimedJob,
@@ -32,7 +33,7 @@ from procession.store.rows import (
 )
 
 EPOCH_MS = 1_700_000_000_000  # where every test's clock begins
-MESSAGE, SIGNAL = 1, 3  # model.Trigger, which stands beside the stores and not below them
+MESSAGE, SIGNAL = Trigger.MESSAGE, Trigger.SIGNAL
 
 
 class ManualClock:
@@ -90,7 +91,6 @@ def next_step(before: Step, **more: Any) -> Step:  # noqa: ANN401 - any field of
         "process_id": before.process_id,
         "status": before.status,
         "state": before.state,
-        "tenant": before.tenant,
         **more,
     }
     return Step(**fields)

@@ -1,0 +1,119 @@
+"""Deployments: versions, and what their start events bring."""
+
+from __future__ import annotations
+
+import msgspec
+
+from procession.jobs.kinds import TIMER_QUEUE, JobKind
+from procession.store.memory._tables import Tables
+from procession.store.rows import (
+    Deployment,
+    NewDefinition,
+    NewJob,
+    NewResource,
+    StoredDefinition,
+    StoredSubscription,
+)
+
+
+def deploy_resources(tables: Tables, deployment: Deployment) -> list[StoredDefinition]:
+    """Store what is new of a deployment."""
+    now = tables.clock()
+    found: list[StoredDefinition] = []
+    new_files = False
+    for resource in deployment.resources:
+        stored = [_deploy_definition(tables, deployment, resource, new, now) for new in resource.definitions]
+        file = (deployment.tenant, resource.name, resource.checksum)
+        is_new_file = not resource.definitions and file not in tables.files
+        if is_new_file:
+            tables.files.add(file)
+            new_files = True
+        if is_new_file or any(each.created for each in stored):
+            tables.resources[resource.key] = resource.content
+        found += stored
+    if new_files or any(each.created for each in found):
+        tables.deployments[deployment.key] = [each.key for each in found]
+    return found
+
+
+def find_definition(
+    tables: Tables, process_id: str, *, version: int, version_tag: str, deployment: int, tenant: str
+) -> StoredDefinition | None:
+    """The newest definition that fits, if any."""
+    within = set(tables.deployments.get(deployment, ()))
+    for key in reversed(tables.versions.get((tenant, process_id), ())):
+        found = tables.definitions[key]
+        if (
+            version in (0, found.version)
+            and version_tag in ("", found.version_tag)
+            and (not deployment or key in within)
+        ):
+            return msgspec.structs.replace(found)
+    return None
+
+
+def _deploy_definition(
+    tables: Tables, deployment: Deployment, resource: NewResource, new: NewDefinition, now: int
+) -> StoredDefinition:
+    versions = tables.versions.setdefault((deployment.tenant, new.process_id), [])
+    latest = tables.definitions[versions[-1]] if versions else None
+    if latest and (latest.checksum, latest.methods) == (resource.checksum, new.methods):
+        return msgspec.structs.replace(latest)
+    stored = StoredDefinition(
+        key=new.key,
+        process_id=new.process_id,
+        version=len(versions) + 1,
+        name=new.name,
+        version_tag=new.version_tag,
+        resource=resource.key,
+        resource_name=resource.name,
+        checksum=resource.checksum,
+        deployment=deployment.key,
+        deployed_at=now,
+        elements=list(new.elements),
+        methods=list(new.methods),
+        tenant=deployment.tenant,
+    )
+    tables.definitions[new.key] = stored
+    _take_over_starts(tables, new, deployment.tenant, versions, now)
+    versions.append(new.key)
+    return msgspec.structs.replace(stored, created=True)
+
+
+def _take_over_starts(tables: Tables, new: NewDefinition, tenant: str, old: list[int], now: int) -> None:
+    tables.starts[tenant, new.process_id] = [
+        StoredSubscription(
+            key=tables.take_key(),
+            instance=0,
+            element_instance=0,
+            element=start.element,
+            definition=new.key,
+            process_id=new.process_id,
+            trigger=start.trigger,
+            name=start.name,
+            correlation_key="",
+            once=False,
+            tenant=tenant,
+        )
+        for start in new.start_subscriptions
+    ]
+    outdated = [
+        job.key
+        for job in tables.jobs.values()
+        if job.kind == JobKind.TIMER and not job.instance and job.definition in old
+    ]
+    for key in outdated:
+        del tables.jobs[key]
+    for timer in new.start_timers:
+        job = NewJob(
+            key=tables.take_key(),
+            kind=JobKind.TIMER,
+            queue=TIMER_QUEUE,
+            type="",
+            element=timer.element,
+            definition=new.key,
+            run_at=timer.due_at,
+            args=timer.args,
+            tenant=tenant,
+        )
+        tables.insert_job(job, now)

@@ -1,0 +1,134 @@
+"""Leases: claim, finish, promote, leave, rescue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop
+
+from procession.jobs.kinds import JobState
+from procession.store._shared.refusals import clean_text
+from procession.store._shared.texts import crash_error
+from procession.store.memory._tables import Tables
+from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, StoredJob, Want
+
+
+def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    """Lease ready jobs, by priority and age within each queue."""
+    claimed: list[ClaimedJob] = []
+    jobs = tables.jobs
+    for want in wants:
+        heap, room = tables.ready.get(want.queue), want.count
+        while heap and room > 0:
+            priority, run_at, key = heappop(heap)
+            job = jobs.get(key)
+            if job is None or job.state or job.run_at != run_at or job.priority != -priority:
+                continue  # the entry is out of date (state 0 is READY)
+            job.state, job.owner = JobState.RUNNING, node
+            job.lease += 1
+            job.attempt += 1
+            room -= 1
+            claimed.append(_claimed(job))
+        if heap is not None and not heap:
+            del tables.ready[want.queue]
+    return claimed
+
+
+def finish_job(tables: Tables, outcome: JobOutcome, now: int) -> bool:
+    """End one run if its lease is held."""
+    job = tables.jobs.get(outcome.key)
+    if job is None or job.lease != outcome.lease or job.state != JobState.RUNNING:
+        return False
+    end = outcome.end
+    if end == JobEnd.DONE:
+        del tables.jobs[outcome.key]
+        return True
+    if end in (JobEnd.RETRY, JobEnd.FAILED):
+        job.retries = outcome.retries if outcome.retries >= 0 else max(0, job.retries - 1)
+    else:
+        job.attempt -= 1
+    if outcome.error:
+        job.error = clean_text(outcome.error)
+    job.owner = 0
+    if end == JobEnd.RELEASE:
+        tables.make_ready(job)
+        return True
+    job.crashes = 0
+    if end == JobEnd.FAILED:
+        job.state = JobState.FAILED
+        return True
+    job.run_at = now + outcome.delay_ms
+    tables.put_back(job, now)
+    return True
+
+
+def promote_jobs(tables: Tables, limit: int) -> tuple[list[str], int]:
+    """Make due jobs ready."""
+    now, heap = tables.clock(), tables.scheduled
+    queues: set[str] = set()
+    while heap:
+        run_at, key = heap[0]
+        job = tables.jobs.get(key)
+        if job is None or job.state != JobState.SCHEDULED or job.run_at != run_at:
+            heappop(heap)
+            continue
+        if run_at > now or limit <= 0:
+            return sorted(queues), run_at
+        heappop(heap)
+        limit -= 1
+        tables.make_ready(job)
+        queues.add(job.queue)
+    return sorted(queues), 0
+
+
+def give_back(tables: Tables, node: int) -> None:
+    """Jobs of a node that leaves become ready; their attempt is not used."""
+    for job in tables.jobs.values():
+        if job.state == JobState.RUNNING and job.owner == node:
+            job.owner = 0
+            job.attempt -= 1
+            tables.make_ready(job)
+
+
+def rescue_jobs(tables: Tables, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
+    """Give back the jobs of nodes that are dead or unknown."""
+    now = tables.clock()
+    rescue = Rescue(nodes=[each.node for each in tables.nodes.values() if each.beat_at <= now - dead_after_ms])
+    for node in rescue.nodes:
+        del tables.nodes[node]
+    lost = [job for job in tables.jobs.values() if job.state == JobState.RUNNING and job.owner not in tables.nodes]
+    woken: set[str] = set()
+    for job in sorted(lost, key=lambda job: job.key)[:limit]:
+        rescue.jobs += 1
+        job.crashes += 1
+        job.owner = 0
+        if job.crashes > crash_budget:
+            job.state = JobState.FAILED
+            job.error = crash_error(job.crashes)
+            rescue.failed.append(job.key)
+        elif job.crashes > 1 and backoff_ms > 0:
+            job.run_at = now + backoff_ms
+            tables.put_back(job, now)
+        else:
+            tables.make_ready(job)
+            woken.add(job.queue)
+    rescue.woken = sorted(woken)
+    return rescue
+
+
+def _claimed(job: StoredJob) -> ClaimedJob:
+    return ClaimedJob(
+        key=job.key,
+        lease=job.lease,
+        kind=job.kind,
+        queue=job.queue,
+        type=job.type,
+        instance=job.instance,
+        element_instance=job.element_instance,
+        element=job.element,
+        definition=job.definition,
+        priority=job.priority,
+        attempt=job.attempt,
+        retries=job.retries,
+        args=job.args,
+        tenant=job.tenant,
+    )
