@@ -10,6 +10,7 @@ An expression is compiled once to closures and evaluated often. Evaluation never
 and no attribute of the objects it is given.
 """
 
+from procession.feel import camunda as _camunda  # registers Camunda's functions, after those of the standard
 from procession.feel import functions as _functions  # registers the built-in functions
 from procession.feel.convert import from_json, to_json, to_python
 from procession.feel.expression import Expression, UnaryTests, compile_unary_tests
@@ -38,4 +39,4 @@ __all__ = [
     "to_python",
 ]
 
-assert _functions
+assert _functions and _camunda

@@ -21,10 +21,17 @@ _MISSING: Final = object()
 
 def compile_name(build: Build, node: syntax.Name, scope: Scope | None) -> Closure:
     """A local name by its distance, any other from the context handed to the evaluation."""
-    closure = global_name(build, node.name, build.spot(node.at))
-    for found in reversed(scopes.find(scope, node.name)):
-        closure = _local_name(node.name, found, closure)
+    found = scopes.find(scope, node.name)
+    closure = _ends_here
+    if not found or found[-1].layout == "item":
+        closure = global_name(build, node.name, build.spot(node.at))
+    for place in reversed(found):
+        closure = _local_name(node.name, place, closure)
     return closure
+
+
+def _ends_here(frame: Frame) -> object:
+    raise AssertionError("a local name is read where it is declared")
 
 
 def global_name(build: Build, name: str, spot: Spot) -> Closure:
@@ -69,7 +76,7 @@ def _value_at(depth: int) -> Closure:
     if depth == 0:
         return lambda frame: frame.value
     if depth == 1:
-        return lambda frame: cast(Frame, frame.parent).value
+        return lambda frame: cast("Frame", frame.parent).value
     return lambda frame: scopes.up(frame, depth).value
 
 
@@ -225,8 +232,8 @@ def _literal_index(node: syntax.Node) -> int | None:
     if isinstance(node, syntax.Negation):
         inner = _literal_index(node.operand)
         return None if inner is None else -inner
-    if isinstance(node, syntax.Literal_) and is_number(node.value):
-        return whole(cast(int, node.value))
+    if isinstance(node, syntax.Constant) and is_number(node.value):
+        return whole(cast("int", node.value))
     return None
 
 
@@ -256,7 +263,7 @@ def _selected(items: list[object], condition: Closure, frame: Frame, spot: Spot)
             chosen.append(raw)
         elif is_number(keep):
             # A number is an index. It does not depend on the item, so the first item's answer is the answer.
-            return _item_at(items, whole(cast(int, keep)), run, spot)
+            return _item_at(items, whole(cast("int", keep)), run, spot)
         elif keep is not False and keep is not None:
             run.warn("invalid-type", f"A filter's condition is a {kind_of(keep)}, not a boolean", spot)
     return chosen if items else []

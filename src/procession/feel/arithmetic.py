@@ -28,7 +28,7 @@ def _refuse(sign: str, left: object, right: object) -> Invalid:
 
 def add(left: object, right: object) -> object:
     if is_number(left) and is_number(right):
-        return numbers.add(cast(Number, left), cast(Number, right))
+        return numbers.add(cast("Number", left), cast("Number", right))
     if type(left) is str and type(right) is str:
         if len(left) + len(right) > STRING_LENGTH_MAX:
             raise LimitReached("STRING_LENGTH_MAX", STRING_LENGTH_MAX)
@@ -52,7 +52,7 @@ def add(left: object, right: object) -> object:
 
 def subtract(left: object, right: object) -> object:
     if is_number(left) and is_number(right):
-        return numbers.subtract(cast(Number, left), cast(Number, right))
+        return numbers.subtract(cast("Number", left), cast("Number", right))
     match left, right:
         case DaysDuration(), DaysDuration():
             return DaysDuration(left.nanoseconds - right.nanoseconds)
@@ -89,23 +89,23 @@ def _instant_difference(left: Date | DateTime, right: Date | DateTime) -> DaysDu
 
 def multiply(left: object, right: object) -> object:
     if is_number(left) and is_number(right):
-        return numbers.multiply(cast(Number, left), cast(Number, right))
+        return numbers.multiply(cast("Number", left), cast("Number", right))
     if is_number(left):
         left, right = right, left
     if not is_number(right):
         raise _refuse("*", left, right)
     match left:
         case DaysDuration():
-            return DaysDuration(_scaled(left.nanoseconds, cast(Number, right)))
+            return DaysDuration(_scaled(left.nanoseconds, cast("Number", right)))
         case MonthsDuration():
-            return MonthsDuration(_scaled(left.months, cast(Number, right)))
+            return MonthsDuration(_scaled(left.months, cast("Number", right)))
         case _:
             raise _refuse("*", left, right)
 
 
 def divide(left: object, right: object) -> object:
     if is_number(left) and is_number(right):
-        return numbers.divide(cast(Number, left), cast(Number, right))
+        return numbers.divide(cast("Number", left), cast("Number", right))
     match left, right:
         case DaysDuration(), DaysDuration():
             return numbers.divide(left.nanoseconds, right.nanoseconds)
@@ -132,13 +132,13 @@ def _quotient(amount: int, divisor: Number) -> int:
 
 def power(left: object, right: object) -> object:
     if is_number(left) and is_number(right):
-        return numbers.power(cast(Number, left), cast(Number, right))
+        return numbers.power(cast("Number", left), cast("Number", right))
     raise _refuse("**", left, right)
 
 
 def negation(value: object) -> object:
     if is_number(value):
-        return numbers.negate(cast(Number, value))
+        return numbers.negate(cast("Number", value))
     match value:
         case DaysDuration():
             return DaysDuration(-value.nanoseconds)

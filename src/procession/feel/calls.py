@@ -20,7 +20,7 @@ from procession.feel.values import feel, kind_of
 
 
 def compile_call(build: Build, node: syntax.Call, scope: Scope | None) -> Closure:
-    arguments = tuple(build.node(argument, scope) for argument in node.arguments)
+    arguments = _arguments(build, node, scope)
     spot = build.spot(node.at)
     if isinstance(node.function, syntax.Name):
         name = node.function.name
@@ -28,6 +28,8 @@ def compile_call(build: Build, node: syntax.Call, scope: Scope | None) -> Closur
         if builtin is not None:
             return _call_of_builtin(build, builtin, node, arguments, scope)
     function = build.node(node.function, scope)
+    if isinstance(node.function, syntax.Name):
+        function = _silent(function)  # that there is no such function says more than that there is no such variable
     invoke = _invocation(node, arguments, spot)
 
     def call(frame: Frame) -> object:
@@ -37,6 +39,29 @@ def compile_call(build: Build, node: syntax.Call, scope: Scope | None) -> Closur
         return invoke(frame, value)
 
     return call
+
+
+def _arguments(build: Build, node: syntax.Call, scope: Scope | None) -> tuple[Closure, ...]:
+    arguments = tuple(build.node(argument, scope) for argument in node.arguments)
+    builtin = BUILTINS.get(node.function.name) if isinstance(node.function, syntax.Name) else None
+    if builtin is None or not builtin.forgives or not arguments:
+        return arguments
+    asked = node.names.index("value") if "value" in node.names else 0
+    return tuple(_silent(argument) if place == asked else argument for place, argument in enumerate(arguments))
+
+
+def _silent(argument: Closure) -> Closure:
+    """Without the warnings that tell why it is null: the caller asks just that, or says more."""
+
+    def read(frame: Frame) -> object:
+        warnings = frame.run.warnings
+        frame.run.warnings = None
+        try:
+            return argument(frame)
+        finally:
+            frame.run.warnings = warnings
+
+    return read
 
 
 def _no_function(node: syntax.Call, value: object, run: Run, spot: Spot) -> None:

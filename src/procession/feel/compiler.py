@@ -22,7 +22,7 @@ def _compile_at_literal(build: Build, node: syntax.AtLiteral, scope: Scope | Non
 
 
 _COMPILERS: Final[dict[type, CompileNode]] = {
-    syntax.Literal_: operators.compile_literal,
+    syntax.Constant: operators.compile_literal,
     syntax.AtLiteral: _compile_at_literal,
     syntax.Name: access.compile_name,
     syntax.Path: access.compile_path,

@@ -12,7 +12,7 @@ from procession.feel.ranges import Range
 from procession.feel.run import Function
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.temporal_python import python_date, python_date_time, python_time, python_timedelta
-from procession.feel.temporal_text import text_of
+from procession.feel.temporal_text import text_of, text_with_offset
 from procession.feel.text import text_of_value
 from procession.feel.values import feel
 
@@ -39,7 +39,9 @@ def _json(value: object, depth: int) -> Json:
         case Decimal():
             number = as_int_if_whole(value)
             return number if isinstance(number, int) else float(number)
-        case Date() | Time() | DateTime() | DaysDuration() | MonthsDuration():
+        case DateTime():
+            return text_with_offset(value)
+        case Date() | Time() | DaysDuration() | MonthsDuration():
             return text_of(value)
         case Range():
             return text_of_value(value)
@@ -89,6 +91,6 @@ def _python(value: object, depth: int) -> Python:
             members = cast("Mapping[str, object]", value)
             return {str(key): _python(feel(member), depth + 1) for key, member in members.items()}
         case _ if is_number(value):
-            return cast(Decimal, value)
+            return cast("Decimal", value)
         case _:
-            return cast(Python, _json(value, depth))
+            return cast("Python", _json(value, depth))

@@ -12,7 +12,7 @@ from procession.feel.problems import FeelSyntaxError
 Kind = Literal["name", "keyword", "number", "string", "quoted", "symbol", "end"]
 
 KEYWORDS: Final = frozenset(
-    "and or if then else for in return some every satisfies between function true false null".split()
+    ["and", "or", "if", "then", "else", "for", "in", "return", "some", "every", "satisfies", "between", "function", "true", "false", "null"]
 )
 
 # Start and part characters of a name as the DMN specification lists them (grammar rules 28 to 30).

@@ -6,6 +6,7 @@ from typing import cast
 from procession.feel import scope as scopes
 from procession.feel import syntax
 from procession.feel.build import Build
+from procession.feel.calendar import date_of_day_number
 from procession.feel.limits import LIST_ITEMS_MAX
 from procession.feel.numbers import is_number, whole
 from procession.feel.problems import Invalid, LimitReached
@@ -13,7 +14,6 @@ from procession.feel.ranges import Range
 from procession.feel.run import Closure, Frame
 from procession.feel.scope import Scope
 from procession.feel.temporal import Date, date
-from procession.feel.calendar import date_of_day_number
 from procession.feel.values import feel, kind_of
 
 
@@ -163,7 +163,7 @@ def _steps(start: object, end: object) -> Iterator[object]:
 
 def _bounds(start: object, end: object) -> tuple[int, int]:
     if is_number(start) and is_number(end):
-        return whole(cast(int, start)), whole(cast(int, end))
+        return whole(cast("int", start)), whole(cast("int", end))
     if isinstance(start, Date) and isinstance(end, Date):
         return start.days, end.days
     raise Invalid(f"Cannot iterate from a {kind_of(start)} to a {kind_of(end)}; use numbers or dates", "invalid-type")

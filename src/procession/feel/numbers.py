@@ -148,7 +148,7 @@ def negate(value: Number) -> Number:
 
 
 def floor_modulo(dividend: Number, divisor: Number) -> Number:
-    """dividend - divisor * floor(dividend / divisor): the sign of the divisor, as the specification says."""
+    """Dividend - divisor * floor(dividend / divisor): the sign of the divisor, as the specification says."""
     if divisor == 0:
         raise Invalid("modulo by zero")
     if type(dividend) is int and type(divisor) is int:

@@ -24,14 +24,14 @@ _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def compile_literal(build: Build, node: syntax.Literal_, scope: Scope | None) -> Closure:
+def compile_literal(build: Build, node: syntax.Constant, scope: Scope | None) -> Closure:
     value = node.value
     return lambda frame: value
 
 
 def compile_negation(build: Build, node: syntax.Negation, scope: Scope | None) -> Closure:
     operand, spot = build.node(node.operand, scope), build.spot(node.at)
-    if isinstance(node.operand, syntax.Literal_) and type(node.operand.value) is int:
+    if isinstance(node.operand, syntax.Constant) and type(node.operand.value) is int:
         value = -node.operand.value
         return lambda frame: value
 
@@ -189,22 +189,23 @@ def compile_in(build: Build, node: syntax.In, scope: Scope | None) -> Closure:
 def compile_test(build: Build, node: syntax.Node, scope: Scope | None, *, cell: bool = False) -> Test:
     """A test of `in` or of a decision table's cell, as a function of the frame and the value.
 
-    In a cell an expression may answer itself: `creditLimit > 100` in the column of another input.
+    In a cell an expression may answer itself, such as `creditLimit > 100` in the column of another input, and an
+    input that is null fits no test without a warning.
     """
     strings = _literal_strings(node)
     if strings is not None:
         return _test_of_strings(strings)
     if isinstance(node, syntax.UnaryRange) and node.operator in _ORDERINGS:
-        return _test_of_order(build, node, scope)
+        return _test_of_order(build, node, scope, cell=cell)
     wanted, spot = build.node(node, scope), build.spot(node.at)
-    answers = cell and not isinstance(node, syntax.Literal_)
+    answers = cell and not isinstance(node, syntax.Constant)
 
     def test(frame: Frame, value: object) -> bool | None:
         expected = wanted(frame)
         if answers and type(expected) is bool and value is not None and type(value) is not bool:
             return expected
         found = is_in(value, expected)
-        if found is None and value is not None:
+        if found is None and not (cell and value is None):
             frame.run.warn("invalid-type", f"Cannot test a {kind_of(value)} against a {kind_of(expected)}", spot)
         return found
 
@@ -215,7 +216,7 @@ def _literal_strings(node: syntax.Node) -> frozenset[str] | None:
     """The strings of a list that holds nothing else; looked up instead of compared one by one."""
     if not isinstance(node, syntax.ListLiteral) or not node.items:
         return None
-    values = [item.value if isinstance(item, syntax.Literal_) else None for item in node.items]
+    values = [item.value if isinstance(item, syntax.Constant) else None for item in node.items]
     return frozenset(cast("list[str]", values)) if all(type(value) is str for value in values) else None
 
 
@@ -224,7 +225,7 @@ def _test_of_strings(strings: frozenset[str]) -> Test:
     return lambda frame, value: value in strings if type(value) is str else is_in(value, listed)
 
 
-def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None) -> Test:
+def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None, *, cell: bool) -> Test:
     bound, spot, holds = build.node(node.operand, scope), build.spot(node.at), _ORDERINGS[node.operator]
 
     def test(frame: Frame, value: object) -> bool | None:
@@ -234,7 +235,7 @@ def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None) -
         sign = order(value, limit)
         if sign is not None:
             return holds(sign, 0)
-        return None if value is None else _not_comparable(value, limit, frame.run, spot)
+        return None if cell and value is None else _not_comparable(value, limit, frame.run, spot)
 
     return test
 

@@ -26,7 +26,7 @@ _OPERAND, _UNARY, _INSTANCE = 4, 7, 8
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _NAME_SYMBOLS: Final = frozenset("-+*/.'")
 # What may follow the closing bracket of `[1..10[`; anything else makes the bracket a filter of the upper end.
-_CANNOT_START: Final = frozenset(") ] } , : . .. = != < <= > >= * / ** -> + and or then else return in".split())
+_CANNOT_START: Final = frozenset([")", "]", "}", ",", ":", ".", "..", "=", "!=", "<", "<=", ">", ">=", "*", "/", "**", "->", "+", "and", "or", "then", "else", "return", "in"])
 
 
 def parse(text: str, names: Iterable[str] = (), members: Iterable[str] = ()) -> Node:
@@ -118,10 +118,10 @@ class Parser(Cursor):
                 return syntax.InstanceOf(left, self.type(), at)
             case text if text in _COMPARISONS:
                 right = self.expression(level + 1)
-                return syntax.Comparison(cast(syntax.ComparisonOperator, text), left, right, at)
+                return syntax.Comparison(cast("syntax.ComparisonOperator", text), left, right, at)
             case text:
                 right = self.expression(level + 1)
-                return syntax.Arithmetic(cast(syntax.ArithmeticOperator, text), left, right, at)
+                return syntax.Arithmetic(cast("syntax.ArithmeticOperator", text), left, right, at)
 
     def _junction(self, left: Node, operator: Token) -> Node:
         operands = [left]
@@ -162,7 +162,7 @@ class Parser(Cursor):
 
     def _unary_range(self) -> Node:
         operator = self.take()
-        text = cast(syntax.ComparisonOperator, operator.text)
+        text = cast("syntax.ComparisonOperator", operator.text)
         return syntax.UnaryRange(text, self.expression(_OPERAND), operator.start)
 
     # What an expression may begin with
@@ -172,10 +172,10 @@ class Parser(Cursor):
         match token.kind:
             case "number":
                 self.take()
-                return syntax.Literal_(number_of_text(token.text), token.start)
+                return syntax.Constant(number_of_text(token.text), token.start)
             case "string":
                 self.take()
-                return syntax.Literal_(token.text, token.start)
+                return syntax.Constant(token.text, token.start)
             case "quoted":
                 self.take()
                 return syntax.Name(token.text, token.start)
@@ -218,7 +218,7 @@ class Parser(Cursor):
             match token.text:
                 case "true" | "false" | "null":
                     self.take()
-                    return syntax.Literal_(_CONSTANTS[token.text], token.start)
+                    return syntax.Constant(_CONSTANTS[token.text], token.start)
                 case "if":
                     return self._if()
                 case "for":

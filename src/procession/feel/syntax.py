@@ -46,7 +46,7 @@ TypeNode = NamedType | ListType | RangeType | ContextType | FunctionType
 
 
 @dataclass(frozen=True, slots=True)
-class Literal_:
+class Constant:
     value: int | Decimal | str | bool | None
     at: int = _AT
 
@@ -231,7 +231,7 @@ class UnaryTests:
 
 
 Node = (
-    Literal_
+    Constant
     | AtLiteral
     | Name
     | Path

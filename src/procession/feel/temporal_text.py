@@ -25,7 +25,8 @@ from procession.feel.temporal import (
 _DATE: Final = r"(-?(?:[1-9][0-9]{4,8}|[0-9]{4}))-([0-9]{2})-([0-9]{2})"
 _TIME: Final = (
     r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,30}))?"
-    r"(?:(Z|z)|([+-])([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?|@([A-Za-z][A-Za-z0-9_+/-]*))?"
+    r"(?:(?:(Z|z)|([+-])([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?)(?:\[([A-Za-z][A-Za-z0-9_+/-]*)\])?"
+    r"|@([A-Za-z][A-Za-z0-9_+/-]*))?"
 )
 _DATE_PATTERN: Final = re.compile(_DATE, re.ASCII)
 _TIME_PATTERN: Final = re.compile("T?" + _TIME, re.ASCII)
@@ -74,10 +75,10 @@ def _time_of(match: "re.Match[str]", first: int) -> tuple[Time, bool]:
     end_of_day = (hour, minute, second, nanosecond) == (24, 0, 0, 0)
     offset = _offset_of(match, first + 4)
     found = time(0 if end_of_day else hour, minute, second, nanosecond, offset)
-    zone = match[first + 9]
+    zone = match[first + 9] or match[first + 10]  # 10:00:00+01:00[Europe/Berlin] means @Europe/Berlin
     if zone is not None:
         zone_of(zone)
-        found = msgspec.structs.replace(found, zone=zone)
+        found = msgspec.structs.replace(found, zone=zone, offset=None)
     return found, end_of_day
 
 
@@ -101,7 +102,7 @@ def parse_duration(text: str) -> DaysDuration | MonthsDuration:
             months = int(match[2] or 0) * 12 + int(match[3] or 0)
             return MonthsDuration(-months if match[1] else months)
         match = _DAYS_PATTERN.fullmatch(text)
-        if match is not None and (match[2] or (match[3] and len(match[3]) > 1)):
+        if match is not None and match[3] != "T" and (match[2] or match[3]):
             return _days_duration(match)
     raise Invalid(f"Expected a duration such as 'P1Y2M' or 'P1DT2H', found {text[:40]!r}")
 
@@ -135,6 +136,14 @@ def text_of(value: Temporal) -> str:
             return _months_text(value.months)
         case DaysDuration():
             return _days_text(value.nanoseconds)
+
+
+def text_with_offset(value: DateTime) -> str:
+    """Like text_of, but a zone is written after the offset that holds: 2024-01-31T10:00:00+01:00[Europe/Berlin]."""
+    if value.time.zone is None:
+        return text_of(value)
+    time = msgspec.structs.replace(value.time, zone=None, offset=value.offset_seconds)
+    return f"{_date_text(value.date)}T{_time_text(time)}[{value.time.zone}]"
 
 
 def _date_text(value: Date) -> str:

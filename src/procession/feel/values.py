@@ -115,7 +115,7 @@ def equal(left: object, right: object, depth: int = 0) -> bool | None:
     if kind is list and other is list:
         return _equal_lists(cast("list[object]", left), cast("list[object]", right), depth)
     if kind is Range and other is Range:
-        return _equal_ranges(cast(Range, left), cast(Range, right), depth)
+        return _equal_ranges(cast("Range", left), cast("Range", right), depth)
     if kind is Function and other is Function:
         return left is right
     if isinstance(left, Mapping) and isinstance(right, Mapping):
@@ -226,7 +226,7 @@ def is_in(value: object, test: object) -> bool | None:
     """FEEL's `in` for one test: equal to it, inside the range, or equal to or inside an item of the list."""
     kind = type(test)
     if kind is Range:
-        return contains(cast(Range, test), value)
+        return contains(cast("Range", test), value)
     if kind is list:
         items = cast("list[object]", test)
         if any(_is_item(value, feel(item)) for item in items):

@@ -36,7 +36,7 @@ def context_of_entries(entries: list[object]) -> dict[str, object]:
 def _key_and_value(entry: object) -> tuple[str, object]:
     if not is_context(entry):
         raise Invalid(f"every entry must be a context with key and value, found a {kind_of(entry)}")
-    members = cast(Context, entry)
+    members = cast("Context", entry)
     key = members.get("key")
     if not isinstance(key, str) or "value" not in members:
         raise Invalid("every entry must have a key that is a string, and a value")
@@ -50,16 +50,16 @@ def context_put(context: Context, key: str, value: object) -> dict[str, object]:
 
 @builtin("context put(context: context, keys: list, value: any)")
 def context_put_deep(context: Context, keys: list[object], value: object) -> dict[str, object]:
-    """Replace a value in a context inside the context."""
+    """Set a value in a context inside the context; contexts on the way there that do not exist are made."""
     if not keys or not isinstance(keys[0], str):
         raise Invalid("the keys must be a list of at least one string")
     first = keys[0]
     if len(keys) == 1:
         return {**context, first: value}
-    inner = feel(context.get(first))
+    inner = feel(context[first]) if first in context else {}
     if not is_context(inner):
         raise Invalid(f"the member {first!r} must be a context, found a {kind_of(inner)}")
-    return {**context, first: context_put_deep(cast(Context, inner), keys[1:], value)}
+    return {**context, first: context_put_deep(cast("Context", inner), keys[1:], value)}
 
 
 @builtin("context merge(contexts: list)")
@@ -69,5 +69,5 @@ def context_merge(contexts: list[object]) -> dict[str, object]:
     for context in map(feel, contexts):
         if not is_context(context):
             raise Invalid(f"all items must be contexts, found a {kind_of(context)}")
-        result.update(cast(Context, context))
+        result.update(cast("Context", context))
     return result

@@ -135,14 +135,14 @@ def range_from(text: str) -> Range:
 
 def _literal(node: syntax.Node) -> object:
     match node:
-        case syntax.Literal_(value):
+        case syntax.Constant(value):
             return value
-        case syntax.Negation(syntax.Literal_(int() as value)) if not isinstance(value, bool):
+        case syntax.Negation(syntax.Constant(int() as value)) if not isinstance(value, bool):
             return -value
         case syntax.AtLiteral(text):
             return parse_temporal(text)
-        case syntax.Call(syntax.Name(name), (syntax.Literal_(str() as text),), ()) if name in _CONSTRUCTORS:
-            return cast(object, _CONSTRUCTORS[name](text))
+        case syntax.Call(syntax.Name(name), (syntax.Constant(str() as text),), ()) if name in _CONSTRUCTORS:
+            return cast("object", _CONSTRUCTORS[name](text))
         case _:
             raise Invalid("the ends of the range must be literals")
 

@@ -20,7 +20,7 @@ Items = list[object]
 def rest_or_list(first: object, rest: tuple[object, ...]) -> Items:
     """The items of f(list) as well as of f(a, b, c)."""
     if not rest:
-        return cast(Items, first) if type(first) is list else [first]
+        return cast("Items", first) if type(first) is list else [first]
     return [first, *rest]
 
 
@@ -92,14 +92,14 @@ def numbers_of(items: Items) -> list[Number]:
     for item in map(feel, items):
         if not is_number(item):
             raise Invalid(f"all items must be numbers, found a {kind_of(item)}")
-        numbers.append(cast(Number, item))
+        numbers.append(cast("Number", item))
     return numbers
 
 
 def _sum(numbers: Iterable[Number]) -> Number:
     result: Number = 0
     for number in numbers:
-        result = cast(Number, arithmetic.add(result, number))
+        result = cast("Number", arithmetic.add(result, number))
     return result
 
 
@@ -108,7 +108,7 @@ def product(first: object, *rest: object) -> Number:
     numbers = _some_numbers(first, rest)
     result: Number = 1
     for number in numbers:
-        result = cast(Number, arithmetic.multiply(result, number))
+        result = cast("Number", arithmetic.multiply(result, number))
     return result
 
 
@@ -142,7 +142,7 @@ def standard_deviation(first: object, *rest: object) -> Number:
     numbers = numbers_of(rest_or_list(first, rest))
     if len(numbers) < 2:
         raise Invalid("at least two numbers are needed")
-    average = Decimal(cast(Number, arithmetic.divide(_sum(numbers), len(numbers))))
+    average = Decimal(cast("Number", arithmetic.divide(_sum(numbers), len(numbers))))
     squares = Decimal(0)
     for number in numbers:
         difference = DECIMAL128.subtract(Decimal(number), average)
@@ -288,7 +288,7 @@ def _flatten(items: Items, result: Items, depth: int) -> None:
         raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
     for item in map(feel, items):
         if type(item) is list:
-            _flatten(cast(Items, item), result, depth + 1)
+            _flatten(cast("Items", item), result, depth + 1)
         else:
             result.append(item)
     bounded(result)

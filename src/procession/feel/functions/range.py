@@ -78,11 +78,11 @@ def overlaps_before(first: Range, second: Range) -> bool:
 
 @builtin("overlaps after(range1: range, range2: range)")
 def overlaps_after(first: Range, second: Range) -> bool:
-    """It ends later and starts inside the other one."""
+    """It starts inside the other one, later than that, and does not end earlier."""
     starts = _order(first.low, second.low)
     ends = _order(first.high, second.high)
-    later = ends > 0 or (ends == 0 and first.high_included and not second.high_included)
-    not_earlier = starts > 0 or (starts == 0 and (second.low_included or not first.low_included))
+    later = starts > 0 or (starts == 0 and second.low_included and not first.low_included)
+    not_earlier = ends > 0 or (ends == 0 and (first.high_included or not second.high_included))
     return later and not_earlier and not before(second, first)
 
 

@@ -60,7 +60,7 @@ class Form(NamedTuple):
         parameters, rest = self.parameters, self.rest
         fitted: list[object] = []
         for index, argument in enumerate(arguments):
-            parameter = parameters[index] if index < len(parameters) else cast(Parameter, rest)
+            parameter = parameters[index] if index < len(parameters) else cast("Parameter", rest)
             fitted.append(argument if type(argument) in parameter.kinds else _fit(argument, parameter))
         return self.function(run, *fitted) if self.with_run else self.function(*fitted)
 
@@ -81,12 +81,16 @@ def _fit(argument: object, parameter: Parameter) -> object:
 
 
 class Builtin:
-    """A function and its forms, in the order in which they are tried."""
+    """A function and its forms, in the order in which they are tried.
 
-    __slots__ = ("forms", "name", "value")
+    `forgives` says that its first argument may be null without a warning.
+    """
+
+    __slots__ = ("forgives", "forms", "name", "value")
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.forgives = False
         self.forms: list[Form] = []
         self.value = Function(name, None, self._invoke)
 

@@ -1,0 +1,191 @@
+"""Camunda's extensions of the built-in functions, as its documentation describes them; not part of the DMN standard.
+
+`uuid` and `random number` need chance, which this room does not have: whoever evaluates may hand them in as `functions`.
+"""
+
+import base64
+import json
+from decimal import Decimal
+from typing import cast
+
+from procession.feel.calendar import days_in_month
+from procession.feel.convert import to_json
+from procession.feel.functions.context import Context, context_merge, context_put, get_value
+from procession.feel.functions.conversion import number_with_separators
+from procession.feel.functions.list import Items, distinct
+from procession.feel.functions.registry import BUILTINS, builtin
+from procession.feel.functions.string import bounded
+from procession.feel.functions.temporal import day_of
+from procession.feel.limits import LIST_ITEMS_MAX
+from procession.feel.numbers import Number, as_int_if_whole, normal, to_decimal, whole
+from procession.feel.problems import Invalid, LimitReached
+from procession.feel.regex import compile_pattern
+from procession.feel.temporal import Date, DateTime, Time, at_instant, zone_of
+from procession.feel.temporal_text import parse_time
+from procession.feel.values import equal, feel, is_context
+
+
+@builtin("is defined(value: any)")
+def is_defined(value: object) -> bool:
+    return value is not None
+
+
+@builtin("get or else(value: any, default: any)")
+def get_or_else(value: object, default: object) -> object:
+    return default if value is None else value
+
+
+# What they are asked about may be missing: that is no reason for a warning.
+BUILTINS["is defined"].forgives = True
+BUILTINS["get or else"].forgives = True
+
+
+@builtin("assert(value: any, condition: any, cause?: string?)")
+def assert_condition(value: object, condition: object, cause: str | None = None) -> object:
+    """The value where the condition is true, else null and a warning with the cause."""
+    if condition is not True:
+        raise Invalid(cause or "the condition is not fulfilled")
+    return value
+
+
+@builtin("get value(context: context, key: string)")
+def get_value_of_context(context: Context, key: str) -> object:
+    return get_value(context, key)
+
+
+@builtin("get value(context: context, keys: list)")
+def get_value_deep(context: Context, keys: Items) -> object:
+    value: object = context
+    if not keys:
+        raise Invalid("the list of keys is empty")
+    for key in keys:
+        members = cast("Context", value) if is_context(value) else {}
+        if not isinstance(key, str) or key not in members:
+            raise Invalid(f"there is no member {key!r}", "no-member")
+        value = feel(members[key])
+    return value
+
+
+@builtin("put(context: context, key: string, value: any)")
+def put(context: Context, key: str, value: object) -> object:
+    return context_put(context, key, value)
+
+
+@builtin("put all(...contexts: any)")
+def put_all(*contexts: object) -> object:
+    return context_merge(list(contexts))
+
+
+@builtin("number(from: string, grouping separator: string)")
+def number_with_grouping(text: str, grouping: str) -> Number:
+    return number_with_separators(text, grouping, None)
+
+
+@builtin("is blank(string: string)")
+def is_blank(text: str) -> bool:
+    return not text.strip()
+
+
+@builtin("trim(string: string)")
+def trim(text: str) -> str:
+    return text.strip()
+
+
+@builtin("extract(string: string, pattern: string)")
+def extract(text: str, pattern: str) -> list[str]:
+    return compile_pattern(pattern, "").find_all(text)
+
+
+@builtin("to base64(value: string)")
+def to_base64(text: str) -> str:
+    return bounded(base64.b64encode(text.encode("utf-8", "replace")).decode("ascii"))
+
+
+@builtin("to json(value: any)")
+def value_to_json(value: object) -> str:
+    try:
+        return bounded(json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    except ValueError as problem:
+        raise Invalid(str(problem)) from None
+
+
+@builtin("from json(value: string)")
+def value_from_json(text: str) -> object:
+    try:
+        return cast(
+            "object",
+            json.loads(text, parse_float=_json_number, parse_int=_json_number, parse_constant=_refuse_constant),
+        )
+    except ValueError as problem:
+        raise Invalid(f"not a JSON text: {problem}") from None
+    except RecursionError:
+        raise Invalid("the JSON text is nested too deeply") from None
+
+
+def _json_number(text: str) -> Number:
+    if text.removeprefix("-").isdigit() and len(text) < 40:
+        return normal(int(text))
+    if len(text) > _JSON_NUMBER_LENGTH_MAX:
+        raise ValueError(f"a number of {len(text)} characters")
+    return as_int_if_whole(to_decimal(Decimal(text)))
+
+
+# Far more digits than the 34 that a number keeps.
+_JSON_NUMBER_LENGTH_MAX = 400
+
+
+def _refuse_constant(text: str) -> object:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+@builtin("is empty(list: list)")
+def is_empty(items: Items) -> bool:
+    return not items
+
+
+@builtin("duplicate values(list: list)")
+def duplicate_values(items: Items) -> Items:
+    """Those that stand in the list more than once, each once."""
+    values = list(map(feel, items))
+    if len(values) > _COMPARED_MAX:
+        raise LimitReached("LIST_ITEMS_MAX", LIST_ITEMS_MAX)
+    return [one for one in distinct(values) if sum(equal(one, other) is True for other in values) > 1]
+
+
+# Every value is compared with every other: 3,000 items are about a second.
+_COMPARED_MAX = 3_000
+
+
+@builtin("partition(list: list, size: number)")
+def partition(items: Items, size: Number) -> list[Items]:
+    length = whole(size)
+    if length < 1:
+        raise Invalid(f"the size must be at least 1, found {length}")
+    return [items[start : start + length] for start in range(0, len(items), length)]
+
+
+@builtin("last day of month(date: date or date and time)")
+def last_day_of_month(value: Date | DateTime) -> Date:
+    day = day_of(value)
+    return Date(day.year, day.month, days_in_month(day.year, day.month))
+
+
+@builtin("date and time(date: date and time, timezone: string)")
+def date_time_in_zone(value: DateTime, timezone: str) -> DateTime:
+    """The same instant in another zone."""
+    if value.is_local:
+        raise Invalid("a local date and time is no instant; give it an offset or a zone first")
+    return at_instant(value.nanoseconds, _wall(timezone))
+
+
+def _wall(timezone: str) -> Time:
+    if timezone[:1] in ("+", "-", "Z"):
+        return parse_time("00:00:00" + timezone)
+    zone_of(timezone)
+    return Time(0, 0, 0, 0, None, timezone)
+
+
+@builtin("fromAi(value: any, description?: string?, type?: string?, schema?: context?, options?: context?)")
+def from_ai(value: object, *_described: object) -> object:
+    """The value itself: the function marks it for integrations that read the expression."""
+    return value
