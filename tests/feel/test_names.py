@@ -50,7 +50,7 @@ def test_a_member_with_an_operator_inside_is_known_by_the_names_of_members():
         ("f(1)", {"f"}),
         ("some x in 1..n satisfies partial", {"n", "partial"}),
         ("for x in 1..n return partial[-1]", {"n"}),
-        ("@\"2024-01-01\"", set()),
+        ('@"2024-01-01"', set()),
     ],
 )
 def test_an_expression_knows_which_variables_it_reads(text, names):

@@ -174,7 +174,7 @@ def test_in(text, expected):
         ('@"P1D" instance of years and months duration', False),
         ('[1, "a"] instance of list<number>', False),
         ("[1, null] instance of list<number>", True),
-        ('{a: {b: 1}} instance of context<a: context<b: number>>', True),
+        ("{a: {b: 1}} instance of context<a: context<b: number>>", True),
         ("{a: 1} instance of context<a: string>", False),
         ("[1..2] instance of range<number>", True),
         ("(function(a) a) instance of function<Any> -> Any", True),

@@ -11,7 +11,7 @@ from procession.feel import scope as scopes
 from procession.feel import syntax
 from procession.feel.access import compile_name
 from procession.feel.build import Build
-from procession.feel.functions.registry import BUILTINS, Builtin, Form
+from procession.feel.functions.registry import BUILTINS, Builtin, Form, Unfit
 from procession.feel.problems import Invalid
 from procession.feel.run import Closure, Frame, Function, Run, Spot
 from procession.feel.scope import Scope
@@ -131,14 +131,13 @@ def _named(builtin: Builtin, node: syntax.Call, arguments: tuple[Closure, ...], 
 def _first_that_fits(
     builtin: Builtin, forms: list[tuple[Form, list[int | None]]], values: list[object], run: Run
 ) -> object:
-    problem: Invalid | None = None
+    problem: Unfit | None = None
     for form, places in forms:
-        while places and places[-1] is None:
-            places = places[:-1]
-        given = [None if place is None else values[place] for place in places]
+        last = max((index for index, place in enumerate(places) if place is not None), default=-1)
+        given = [None if place is None else values[place] for place in places[: last + 1]]
         try:
             return builtin.call(run, given, [form])
-        except Invalid as found:
+        except Unfit as found:
             problem = problem or found
     assert problem is not None, "the caller has at least one form"
     raise problem

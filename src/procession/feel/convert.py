@@ -1,5 +1,6 @@
 """Values of FEEL to JSON and to plain Python. The way in needs no function: plain values are contexts as they are."""
 
+import math
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -20,7 +21,8 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def to_json(value: object) -> Json:
-    """A value as JSON has it: temporal values and ranges as text, whole decimals as int, others as float.
+    """A value as JSON has it: temporal values and ranges as text, whole decimals as int, others as float
+    (as text where no float is large enough).
 
     Raises ValueError for a function, for nesting deeper than VALUE_DEPTH_MAX.
     """
@@ -37,8 +39,7 @@ def _json(value: object, depth: int) -> Json:
         case None | bool() | int() | str():
             return value
         case Decimal():
-            number = as_int_if_whole(value)
-            return number if isinstance(number, int) else float(number)
+            return _json_number(value)
         case DateTime():
             return text_with_offset(value)
         case Date() | Time() | DaysDuration() | MonthsDuration():
@@ -52,6 +53,15 @@ def _json(value: object, depth: int) -> Json:
         case _:
             members = cast("Mapping[str, object]", value)
             return {str(key): _json(feel(member), depth + 1) for key, member in members.items()}
+
+
+def _json_number(value: Decimal) -> int | float | str:
+    """An int where whole, else a float; as text where it is larger than any float."""
+    number = as_int_if_whole(value)
+    if isinstance(number, int):
+        return number
+    nearest = float(number)
+    return nearest if math.isfinite(nearest) else str(number)
 
 
 def from_json(value: Json) -> object:

@@ -32,6 +32,10 @@ _KINDS: Final[dict[str, frozenset[type]]] = {
 }
 
 
+class Unfit(Invalid):
+    """An argument does not fit a form; another form may take it."""
+
+
 class Parameter(NamedTuple):
     name: str
     types: str  # as written, for messages
@@ -77,7 +81,7 @@ def _fit(argument: object, parameter: Parameter) -> object:
         only = feel(cast("list[object]", argument)[0])
         if type(only) in parameter.kinds or (parameter.context and is_context(only)):
             return only
-    raise Invalid(f"the parameter {parameter.name!r} must be a {parameter.types}, found {kind_of(argument)}")
+    raise Unfit(f"the parameter {parameter.name!r} must be a {parameter.types}, found {kind_of(argument)}")
 
 
 class Builtin:
@@ -101,17 +105,19 @@ class Builtin:
         return [form for form in self.forms if form.takes(count)]
 
     def call(self, run: Run, arguments: Sequence[object], forms: Sequence[Form]) -> object:
-        """The result of the first form that the arguments fit. Raises Invalid where none does."""
+        """The result of the first form that the arguments fit. Raises Unfit where none does."""
         run.spend()
-        problem: Invalid | None = None
+        problem: Unfit | None = None
         for form in forms:
             try:
                 return form.call(run, arguments)
-            except Invalid as found:
+            except Unfit as found:
                 problem = problem or found
+            except Invalid as found:
+                raise Invalid(f"{self.name}: {found.message}", found.code) from None
         if problem is None:
-            raise Invalid(f"{self.name}: no form takes {len(arguments)} arguments; {self.usage()}")
-        raise Invalid(f"{self.name}: {problem.message}", problem.code)
+            raise Unfit(f"{self.name}: no form takes {len(arguments)} arguments; {self.usage()}")
+        raise Unfit(f"{self.name}: {problem.message}")
 
     def named(self, names: Sequence[str]) -> list[tuple[Form, list[int | None]]]:
         """The forms that have these parameters, each with the place of every parameter among the names."""

@@ -1,0 +1,165 @@
+"""Properties that hold for every expression and every value, tried on random ones."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+from zoneinfo import ZoneInfo
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from procession import feel
+from procession.feel.parser import parse, parse_unary_tests
+from procession.feel.printer import print_node, print_unary_tests
+from procession.feel.syntax import UnaryTests
+from procession.feel.values import equal, order
+from procession.feel.values import feel as feel_value
+from tests.feel.evaluation import NOW
+from tests.feel.expressions import EXPRESSIONS, TOKENS, VALUES
+
+DECIMAL128 = Context(prec=34, Emin=-6143, Emax=6144)
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**15), max_value=10**15, places=6)
+ZONES = st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Etc/UTC"])
+
+
+@given(EXPRESSIONS)
+def test_a_printed_expression_is_read_back_as_the_same(node):
+    assert parse(print_node(node)) == node
+
+
+@given(st.lists(EXPRESSIONS, min_size=1, max_size=3), st.booleans())
+def test_printed_tests_are_read_back_as_the_same(nodes, negated):
+    tests = UnaryTests(tuple(nodes), negated=negated)
+    assert parse_unary_tests(print_unary_tests(tests)) == tests
+
+
+@given(EXPRESSIONS, st.fixed_dictionaries({"a": VALUES, "b": VALUES, "x": VALUES}))
+@settings(max_examples=300)
+def test_any_expression_over_any_values_evaluates_without_a_bug(node, context):
+    warnings: list[feel.FeelWarning] = []
+    value = feel.compile(print_node(node)).evaluate(context, now=NOW, warnings=warnings)
+    assert [str(warning) for warning in warnings if warning.code == "internal"] == []
+    if value is None and not warnings:
+        assert value is None  # null by rule, such as the member of a context that is null
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=300)
+def test_any_text_compiles_or_is_a_syntax_error(text):
+    compile_and_evaluate(text)
+
+
+@given(st.lists(TOKENS, max_size=25).map(" ".join))
+@settings(max_examples=1000)
+def test_any_soup_of_tokens_compiles_or_is_a_syntax_error(text):
+    compile_and_evaluate(text)
+
+
+def compile_and_evaluate(text: str) -> None:
+    warnings: list[feel.FeelWarning] = []
+    for compile_it, arguments in ((feel.compile, ()), (feel.compile_unary_tests, (1,))):
+        try:
+            compiled = compile_it(text, {"first name", "a-b", "date and time"})
+        except feel.FeelSyntaxError as problem:
+            assert 1 <= problem.line <= text.count("\n") + 1
+            continue
+        compiled.evaluate({"a": [1, {"b": 2}], "b": "x"}, *arguments, now=NOW, warnings=warnings)
+    assert [str(warning) for warning in warnings if warning.code == "internal"] == []
+
+
+@given(DECIMALS, DECIMALS, st.sampled_from(["+", "-", "*", "/"]))
+@settings(max_examples=300)
+def test_arithmetic_is_that_of_decimals_with_34_digits(left, right, operator):
+    found = feel.compile(f"a {operator} b").evaluate({"a": left, "b": right})
+    operation = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}[operator]
+    try:
+        expected = getattr(DECIMAL128, operation)(left, right)
+    except (DivisionByZero, InvalidOperation, Overflow):
+        expected = None
+    assert found == expected
+
+
+@given(st.integers(), st.integers(), st.sampled_from(["+", "-", "*"]))
+def test_arithmetic_of_ints_is_exact_up_to_34_digits_and_rounded_above(left, right, operator):
+    found = feel.compile(f"a {operator} b").evaluate({"a": left, "b": right})
+    exact = {"+": left + right, "-": left - right, "*": left * right}[operator]
+    assert found == DECIMAL128.create_decimal(exact)
+    assert (type(found) is int) is (abs(exact) < 10**34)
+
+
+@given(VALUES, VALUES)
+def test_equality_is_symmetric_and_order_is_antisymmetric(left, right):
+    a, b = feel_value(left), feel_value(right)
+    assert equal(a, b) is equal(b, a)
+    assert equal(a, a) is True
+    sign, other = order(a, b), order(b, a)
+    assert (sign is None) is (other is None)
+    if sign is not None and other is not None:
+        assert sign == -other
+        assert (sign == 0) is (equal(a, b) is True)
+
+
+@given(st.dates(), st.integers(min_value=-(10**5), max_value=10**5))
+def test_days_are_added_to_dates_as_python_adds_them(day, days):
+    try:
+        expected = day + timedelta(days=days)
+    except OverflowError:
+        return
+    found = feel.compile("day + duration").evaluate({"day": day, "duration": timedelta(days=days)})
+    assert feel.to_python(found) == expected
+
+
+@given(st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)), ZONES, st.timedeltas(
+    min_value=timedelta(days=-10_000), max_value=timedelta(days=10_000)
+))  # fmt: skip
+def test_a_duration_moves_a_zoned_date_and_time_along_the_line_of_instants(wall, zone, duration):
+    start = wall.replace(tzinfo=ZoneInfo(zone))
+    found = feel.compile("start + duration").evaluate({"start": start, "duration": duration})
+    expected = (start.astimezone(UTC) + duration).astimezone(ZoneInfo(zone))
+    assert feel.to_python(found).replace(tzinfo=None) == expected.replace(tzinfo=None)
+
+
+@given(st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)), st.datetimes(
+    min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)
+), st.integers(-18, 18), st.integers(-18, 18))  # fmt: skip
+def test_the_difference_of_two_instants_is_what_python_says(first, second, offset, other):
+    a = first.replace(tzinfo=timezone(timedelta(hours=offset)))
+    b = second.replace(tzinfo=timezone(timedelta(hours=other)))
+    assert feel.to_python(feel.compile("a - b").evaluate({"a": a, "b": b})) == a - b
+
+
+@given(st.dates(), st.integers(min_value=-5000, max_value=5000))
+def test_months_forth_and_back_end_in_the_month_they_came_from(day, months):
+    found = feel.compile("(day + m) - m").evaluate({"day": day, "m": feel.MonthsDuration(months)})
+    assert (found.year, found.month) == (day.year, day.month)
+    assert found.day <= day.day
+
+
+@given(st.integers(-(10**9) + 1, 10**9 - 1), st.integers(1, 12), st.integers(1, 28))
+def test_the_calendar_counts_the_same_days_forth_and_back(year, month, day):
+    start = feel.Date(year, month, day)
+    assert feel.compile('day + duration("P1D") - duration("P1D")').evaluate({"day": start}) == start
+
+
+@given(VALUES)
+def test_what_is_written_as_json_is_json(value):
+    text = json.dumps(feel.to_json(feel_value(value)), allow_nan=False)
+    assert feel.from_json(json.loads(text)) == json.loads(text)
+
+
+@given(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.text(max_size=5), st.dates(), st.timedeltas()
+    )
+)
+def test_plain_values_come_out_as_they_went_in(value):
+    found = feel.compile("x").evaluate({"x": value})
+    assert feel.to_python(found) == value
+
+
+def test_a_decimal_becomes_an_int_in_json_where_it_is_whole():
+    assert feel.to_json(Decimal("1.50")) == 1.5
+    assert feel.to_json([Decimal("2.00"), {"a": date(2024, 1, 31)}]) == [2, {"a": "2024-01-31"}]
+    assert type(feel.to_json(Decimal("2.00"))) is int
