@@ -330,6 +330,7 @@ class Definition(Record, frozen=True, kw_only=True):
     start_events: tuple[int, ...] = ()  # start events (and instantiating elements) with a trigger, at process level
     messages_caught: frozenset[str] = frozenset()
     has_conditions: bool = False  # some event waits for a condition on variables
+    has_inclusive_joins: bool = False  # some inclusive or complex gateway joins
     is_executable: bool = True
     lanes: tuple[Lane, ...] = ()
     data_objects: tuple[DataObject, ...] = ()

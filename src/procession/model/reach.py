@@ -18,12 +18,12 @@ JOINS = frozenset({Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
 
 
 def fill_upstream(process: ProcessDraft, findings: Findings) -> None:
-    """Set `upstream` of every inclusive and complex gateway that joins."""
+    """Set `upstream` of every inclusive and complex gateway."""
     steps = 0
     for scope in process.elements:
         if scope.kind not in SCOPES:
             continue
-        joins = [draft for draft in process.children(scope) if draft.kind in JOINS and len(draft.incoming) > 1]
+        joins = [draft for draft in process.children(scope) if draft.kind in JOINS and draft.incoming]
         if not joins:
             continue
         graph = _Graph(process, scope)

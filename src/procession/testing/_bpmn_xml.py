@@ -82,8 +82,9 @@ class Node:
 
 def pairs(value: object) -> list[tuple[str, str]]:
     """The entries of an option that is a mapping."""
-    entries = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-    return [(key, str(item)) for key, item in entries.items()]
+    if not isinstance(value, Mapping):
+        return []
+    return [(key, str(item)) for key, item in cast("Mapping[str, object]", value).items()]
 
 
 def multi_instance(
