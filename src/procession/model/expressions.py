@@ -112,12 +112,12 @@ class Expressions:
         self._zeebe = zeebe
         self._compiled: dict[str, Evaluable] = {}
 
-    def feel(self, text: str, at: Xml, what: str) -> Evaluable:
-        """A FEEL expression without its leading ``=``."""
+    def feel(self, text: str, at: Xml, what: str, *, bare: bool = False) -> Evaluable:
+        """A FEEL expression without its leading ``=``. A bare one never had it: it may be prose."""
         body = text.strip()
         if not body:
-            self._findings.error("EMPTY_EXPRESSION", f"The {what} is empty", at, "Write an expression or remove it")
-            return Static(text)
+            self._findings.gap("EMPTY_EXPRESSION", f"The {what} is empty", at, "Write an expression or remove it")
+            return Static(text, None)
         known = self._compiled.get(body)
         if known is not None:
             return known
@@ -125,8 +125,9 @@ class Expressions:
             compiled: Evaluable = compile_feel(body)
         except FeelSyntaxError as problem:
             message = f"The {what} '{_short(body)}' is not a FEEL expression: {problem}"
-            self._findings.error("FEEL_SYNTAX", message, at)
-            return Static(text)
+            report = self._findings.gap if bare else self._findings.error
+            report("FEEL_SYNTAX", message, at)
+            return Static(text, None)
         self._compiled[body] = compiled
         return compiled
 
@@ -178,7 +179,7 @@ class Expressions:
         if self._zeebe and stripped:
             message = f"The {what} '{_short(stripped)}' does not begin with '='; it is read as FEEL all the same"
             self._findings.warning("EXPRESSION_WITHOUT_PREFIX", message, at, f"Write ={_short(stripped)}")
-        return self.feel(stripped, at, what)
+        return self.feel(stripped, at, what, bare=True)
 
 
 def foreign_language(language: str) -> str:

@@ -24,6 +24,8 @@ EVENTS: Final = frozenset(
     }
 )
 THROWING: Final = frozenset({Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT})
+FOREIGN_TRIGGERS: Final = frozenset({"variableListenerEventDefinition", "eventType"})  # what Flowable adds
+_UNNAMED: Final = "(unnamed)"  # links without any name belong together where gaps are tolerated
 _TIMERS: Final = {"timeDate": TimerKind.DATE, "timeDuration": TimerKind.DURATION, "timeCycle": TimerKind.CYCLE}
 _TIMER_FORMS: Final = {
     TimerKind.DATE: (is_date, "a date of ISO 8601 such as 2030-01-31T09:00:00Z"),
@@ -43,7 +45,7 @@ def read_event(process: ProcessDraft, draft: ElementDraft, reading: Reading) -> 
     elif draft.kind == Kind.START_EVENT:
         draft.interrupting = boolean(xml, "isInterrupting", findings, default=True)
     for extension in xml.extensions():
-        if extension.space == CAMUNDA and extension.name in {"variableListenerEventDefinition", "eventType"}:
+        if extension.space == CAMUNDA and extension.name in FOREIGN_TRIGGERS:
             message = f"The extension '{extension.name}' decides what the event does and is not supported"
             findings.error("UNSUPPORTED_EXTENSION", message, extension, "Use a conditional, message or signal event")
     if draft.kind in THROWING and len(draft.events) == 1 and draft.trigger == Trigger.MESSAGE:
@@ -267,7 +269,8 @@ def _link(site: _Site) -> EventSpec:
     _, draft, xml, reading = site
     name = xml.get("name").strip()
     if not name:
-        reading.findings.error("MISSING_LINK_NAME", f"{draft.label} is a link without a name", xml, "Name the link")
+        reading.findings.gap("MISSING_LINK_NAME", f"{draft.label} is a link without a name", xml, "Name the link")
+        name = draft.xml.get("name").strip() or _UNNAMED
     return EventSpec(trigger=Trigger.LINK, link=name)
 
 

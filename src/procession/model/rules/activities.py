@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from procession.limits import NAME_BYTES_MAX
-from procession.model.draft import ProcessDraft
+from procession.model.draft import ACTIVITIES, ProcessDraft
 from procession.model.reader.reading import Reading
 
 
@@ -20,7 +20,7 @@ def results_are_collected_somewhere(process: ProcessDraft, reading: Reading) -> 
     """A multi-instance activity names both what it collects and where, or neither."""
     for draft in process.elements:
         loop = draft.loop
-        if loop is None or not loop.multi_instance:
+        if loop is None or not loop.multi_instance or not reading.zeebe:
             continue
         if bool(loop.output_collection) != (loop.output_element is not None):
             has, lacks = ("outputCollection", "outputElement")
@@ -34,7 +34,7 @@ def activity_is_decided_completely(process: ProcessDraft, reading: Reading) -> N
     """Conditional flows behind a task without a default: none true is an incident."""
     for draft in process.elements:
         flows = [process.flows[index] for index in draft.outgoing]
-        if draft.work.value < 0 or not flows or draft.kind.value >= 20 or draft.default_flow >= 0:
+        if not flows or draft.kind not in ACTIVITIES or draft.default_flow >= 0:
             continue
         if all(flow.condition is not None for flow in flows):
             message = f"Every flow from {draft.label} has a condition; if none is true, an incident is raised"

@@ -8,7 +8,7 @@ from typing import Final
 from procession.model.definition import EventSpec, Kind, TimerKind, Trigger
 from procession.model.draft import ElementDraft, ProcessDraft
 from procession.model.expressions import Static
-from procession.model.reader.events import EVENTS
+from procession.model.reader.events import EVENTS, FOREIGN_TRIGGERS
 from procession.model.reader.reading import Reading
 
 _OCCURRING: Final = frozenset({Trigger.MESSAGE, Trigger.TIMER, Trigger.SIGNAL, Trigger.CONDITIONAL})
@@ -51,8 +51,9 @@ def catching_event_has_a_trigger(process: ProcessDraft, reading: Reading) -> Non
     """An intermediate catch event or boundary event waits for something."""
     for draft in process.elements:
         if draft.kind in {Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT} and not draft.events:
-            if any(child.name == "eventDefinitionRef" for child in draft.xml.children):
-                continue  # the reference leads nowhere, which is reported already
+            named = [*draft.xml.children, *draft.xml.extensions()]
+            if any(child.name == "eventDefinitionRef" or child.name in FOREIGN_TRIGGERS for child in named):
+                continue  # it leads nowhere, or to something of a vendor, which is reported already
             message = f"{draft.label} has no trigger: it would never go on"
             reading.findings.error("MISSING_TRIGGER", message, draft.xml, "Add an event definition")
 

@@ -20,7 +20,8 @@ def event_gateway_has_two_ways(process: ProcessDraft, reading: Reading) -> None:
         if len(gateway.outgoing) < 2:
             count = len(gateway.outgoing)
             message = f"The event-based gateway {gateway.label} has {count} outgoing flows; it needs at least two"
-            reading.findings.error("EVENT_GATEWAY_FLOWS", message, gateway.xml)
+            report = reading.findings.gap if count else reading.findings.error
+            report("EVENT_GATEWAY_FLOWS", message, gateway.xml)
 
 
 def event_gateway_leads_to_catch_events(process: ProcessDraft, reading: Reading) -> None:

@@ -29,7 +29,7 @@ def process_has_one_none_start(process: ProcessDraft, reading: Reading) -> None:
         return
     names = ", ".join(process.elements[index].label for index in starts)
     message = f"The process '{process.root.id}' has {len(starts)} none start events ({names})"
-    reading.findings.error("SEVERAL_NONE_STARTS", message, process.elements[starts[1]].xml, "Keep one of them")
+    reading.findings.gap("SEVERAL_NONE_STARTS", message, process.elements[starts[1]].xml, "Keep one of them")
 
 
 def sub_process_has_one_none_start(process: ProcessDraft, reading: Reading) -> None:
@@ -49,7 +49,7 @@ def sub_process_has_one_none_start(process: ProcessDraft, reading: Reading) -> N
             reading.findings.gap("SUB_PROCESS_START", message, scope.xml, "Add one none start event")
         elif len(starts) > 1:
             message = f"{scope.label} has {len(starts)} start events"
-            reading.findings.error("SUB_PROCESS_START", message, starts[1].xml, "Keep one none start event")
+            reading.findings.gap("SUB_PROCESS_START", message, starts[1].xml, "Keep one none start event")
 
 
 def event_sub_process_has_one_typed_start(process: ProcessDraft, reading: Reading) -> None:
