@@ -1,1 +1,39 @@
-"""Durable BPMN 2.0 processes and jobs for Python, on the database you already run."""
+"""Durable BPMN 2.0 processes and jobs for Python, on the database you already run.
+
+    from procession import Procession
+
+The names below are loaded when they are first used, so that ``procession.feel`` and ``procession.dmn`` stand alone:
+they load neither a database driver nor an event loop.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from procession.app import Procession, SyncProcession
+    from procession.worker import BpmnError, Cancel, Fail, Job, Retry, Snooze
+
+_HOMES = {
+    "Procession": "procession.app",
+    "SyncProcession": "procession.app",
+    "BpmnError": "procession.worker",
+    "Cancel": "procession.worker",
+    "Fail": "procession.worker",
+    "Job": "procession.worker",
+    "Retry": "procession.worker",
+    "Snooze": "procession.worker",
+}
+
+__version__ = "0.1.0"
+__all__ = ["BpmnError", "Cancel", "Fail", "Job", "Procession", "Retry", "Snooze", "SyncProcession", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is asked for."""
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module 'procession' has no attribute '{name}'"
+        raise AttributeError(message)
+    return getattr(import_module(home), name)

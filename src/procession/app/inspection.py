@@ -1,0 +1,238 @@
+"""Looking: definitions, instances, jobs, incidents, user tasks, messages, nodes, history. It changes nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from procession.app.explain import elements_of
+from procession.app.views import (
+    HistoryEvent,
+    Incident,
+    InstanceDetails,
+    JobInfo,
+    Message,
+    Node,
+    ProcessDefinition,
+    ProcessInstance,
+    Subscription,
+    UserTask,
+    status_of,
+)
+from procession.core import decode_state
+from procession.core.events import AnyEvent
+from procession.engine import Engine
+from procession.errors import InvalidValue, NotFound
+from procession.jobs.kinds import JobKind, JobState
+from procession.jobs.schedule import to_datetime
+from procession.limits import PAGE_MAX
+from procession.store.port import Store
+from procession.store.rows import InstanceFilter, JobFilter
+
+_events = msgspec.json.Decoder(list[AnyEvent])
+
+
+class Inspection:
+    """The looking half of ``Procession``; ``_engine`` is the open engine."""
+
+    _tenant: str
+
+    @property
+    def _engine(self) -> Engine:
+        raise NotImplementedError
+
+    @property
+    def _store(self) -> Store:
+        return self._engine.store
+
+    async def definitions(self, process_id: str = "") -> list[ProcessDefinition]:
+        """Deployed versions, the newest first within each process id."""
+        rows = await self._store.list_definitions(process_id=process_id, tenant=self._tenant)
+        return [ProcessDefinition.of(row) for row in rows]
+
+    async def definition_xml(self, process_definition_key: int) -> bytes:
+        """The BPMN file of a version, byte for byte. Raises NotFound."""
+        rows = await self._store.definitions([process_definition_key])
+        content = await self._store.resource(rows[0].resource) if rows else None
+        if content is None:
+            message = f"Expected a process definition with key {process_definition_key}, found none"
+            raise NotFound(message)
+        return content
+
+    async def instance(self, process_instance_key: int) -> InstanceDetails:
+        """One instance: state, variables, active elements with why they wait, open incidents. Raises NotFound."""
+        rows = await self._store.load([process_instance_key])
+        if not rows:
+            message = f"Expected a process instance with key {process_instance_key}, found none"
+            raise NotFound(message)
+        row = rows[0]
+        incidents = await self._store.list_incidents(instance=row.key, limit=PAGE_MAX)
+        row.incidents = len(incidents)
+        variables: dict[str, Any] = msgspec.json.decode(row.variables or b"{}")
+        elements = []
+        if row.state:
+            definition = await self._engine.definitions.obtain(row.definition)
+            subscriptions = await self._store.list_subscriptions(instance=row.key)
+            elements = elements_of(definition, decode_state(row.state, variables), subscriptions)
+        return InstanceDetails(
+            instance=ProcessInstance.of(row),
+            variables=variables,
+            elements=elements,
+            incidents=[Incident.of(incident) for incident in incidents],
+        )
+
+    async def instances(
+        self,
+        process_id: str = "",
+        *,
+        state: str = "",
+        business_id: str = "",
+        with_incident: bool = False,
+        tag: str = "",
+        parent: int = 0,
+        after: int = 0,
+        limit: int = 100,
+    ) -> list[ProcessInstance]:
+        """A page of instances, the newest first; ``after`` is the last key of the page before. Raises InvalidValue.
+
+        ``state`` is ACTIVE, COMPLETED, TERMINATED or SUSPENDED.
+        """
+        which = InstanceFilter(
+            process_id=process_id,
+            status=status_of(state) if state else -1,
+            business_id=business_id,
+            with_incident=with_incident,
+            tag=tag,
+            parent=parent,
+            tenant=self._tenant,
+            after=after,
+            limit=_page(limit),
+        )
+        return [ProcessInstance.of(row) for row in await self._store.list_instances(which)]
+
+    async def count_instances(self, process_id: str = "") -> dict[str, int]:
+        """How many instances there are per state."""
+        counts = await self._store.count_instances(process_id)
+        return {ProcessInstance.state_name(status): count for status, count in sorted(counts.items())}
+
+    async def jobs(
+        self,
+        *,
+        process_instance_key: int = 0,
+        state: str = "",
+        kind: str = "",
+        queue: str = "",
+        type: str = "",  # noqa: A002 - Camunda's word for it
+        after: int = 0,
+        limit: int = 100,
+    ) -> list[JobInfo]:
+        """A page of jobs, the oldest first; names of states and kinds as in ``jobs.kinds``. Raises InvalidValue."""
+        which = JobFilter(
+            instance=process_instance_key,
+            state=_member(JobState, state, "job state"),
+            kind=_member(JobKind, kind, "job kind"),
+            queue=queue,
+            type=type,
+            tenant=self._tenant,
+            after=after,
+            limit=_page(limit),
+        )
+        return [JobInfo.of(row) for row in await self._store.list_jobs(which)]
+
+    async def count_jobs(self) -> dict[tuple[str, str], int]:
+        """How many jobs there are per (queue, state)."""
+        return {(queue, JobState(state).name): n for (queue, state), n in (await self._store.count_jobs()).items()}
+
+    async def incidents(
+        self, *, process_instance_key: int = 0, process_id: str = "", after: int = 0, limit: int = 100
+    ) -> list[Incident]:
+        """A page of open incidents, the oldest first."""
+        rows = await self._store.list_incidents(
+            instance=process_instance_key, process_id=process_id, after=after, limit=_page(limit)
+        )
+        return [Incident.of(row) for row in rows]
+
+    async def user_tasks(
+        self, *, process_instance_key: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
+    ) -> list[UserTask]:
+        """A page of open user tasks, the oldest first: of an instance, of a person, or offered to a group."""
+        rows = await self._store.list_user_tasks(
+            instance=process_instance_key, assignee=assignee, group=group, after=after, limit=_page(limit)
+        )
+        return [UserTask.of(row) for row in rows]
+
+    async def messages(self, name: str = "", *, limit: int = 100) -> list[Message]:
+        """Buffered messages, the oldest first."""
+        return [Message.of(row) for row in await self._store.list_messages(name=name, limit=_page(limit))]
+
+    async def subscriptions(self, *, process_instance_key: int = 0, name: str = "") -> list[Subscription]:
+        """What is waited for, by instances and by start events."""
+        rows = await self._store.list_subscriptions(instance=process_instance_key, name=name)
+        return [Subscription.of(row) for row in rows]
+
+    async def nodes(self) -> list[Node]:
+        """The processes that work on this database."""
+        return [Node.of(row) for row in await self._store.list_nodes()]
+
+    async def history(self, process_instance_key: int) -> list[HistoryEvent]:
+        """Everything that happened to an instance, in order, as far as its history level kept it. Raises NotFound."""
+        rows = await self._store.load([process_instance_key])
+        if not rows:
+            message = f"Expected a process instance with key {process_instance_key}, found none"
+            raise NotFound(message)
+        stored = await self._store.definitions([rows[0].definition])
+        names = stored[0].elements if stored else []
+        found: list[HistoryEvent] = []
+        after, places = 0, _Places(names)
+        while page := await self._store.history(process_instance_key, after=after, limit=PAGE_MAX):
+            for row in page:
+                at = to_datetime(row.at)
+                found += [places.event(row.position, at, event) for event in _events.decode(row.events)]
+            after = page[-1].position
+        return found
+
+
+class _Places:
+    """Which element an event belongs to: events after the first name only the element instance's key."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+        self._element: dict[int, int] = {}
+
+    def event(self, position: int, at: datetime, event: AnyEvent) -> HistoryEvent:
+        """The event as users read it."""
+        details = {field: getattr(event, field) for field in event.__struct_fields__}
+        key = details.get("key", 0)
+        index = details.get("element")
+        if isinstance(index, int):
+            self._element[key] = index
+        else:
+            owner = details.get("element_instance", key)
+            index = self._element.get(owner, -1)
+        if "element_instance" in details and index >= 0:
+            self._element.setdefault(key, index)
+        element_id = self._names[index] if 0 <= index < len(self._names) else ""
+        tag = str(event.__struct_config__.tag)
+        return HistoryEvent(position=position, at=at, event=tag, element_id=element_id, details=details)
+
+
+def _page(limit: int) -> int:
+    """A page's size within bounds. Raises InvalidValue."""
+    if not 1 <= limit <= PAGE_MAX:
+        message = f"Expected a limit from 1 to {PAGE_MAX} (PAGE_MAX), found {limit}"
+        raise InvalidValue(message)
+    return limit
+
+
+def _member(names: type[JobState | JobKind], name: str, what: str) -> int:
+    """The number of a named state or kind, -1 for none. Raises InvalidValue."""
+    if not name:
+        return -1
+    try:
+        return names[name.upper()]
+    except KeyError:
+        known = ", ".join(member.name for member in names)
+        message = f"Expected a {what} ({known}), found '{name}'"
+        raise InvalidValue(message) from None

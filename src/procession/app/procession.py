@@ -1,0 +1,395 @@
+"""The object that users hold: handlers are registered on it, processes deployed, instances started and looked at.
+
+    app = Procession("sqlite:///orders.db")
+
+    @app.job("charge-card", retries=5)
+    async def charge_card(order_id: str, amount: float) -> dict: ...
+
+    async with app:
+        await app.deploy("order.bpmn")
+        key = await app.start("order", {"orderId": "A-17", "amount": 12.5}, business_id="A-17")
+        await app.wait(key)
+
+It translates between users' words and the engine's; it decides nothing about a process itself. Every method may raise
+``Unavailable`` (try again); the other errors stand in its docstring.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+import msgspec
+
+from procession.app.connections import Connection, execute
+from procession.app.deployments import File, read_files
+from procession.app.inspection import Inspection
+from procession.app.sync import SyncProcession
+from procession.app.views import ProcessDefinition, ProcessInstance, Published
+from procession.app.wiring import redacted, store_factory
+from procession.core.commands import (
+    Cancel,
+    CompleteUserTask,
+    ResolveIncident,
+    Send,
+    SetVariables,
+    StartInstance,
+    UpdateUserTask,
+)
+from procession.engine import Counters, Engine, History, Settings
+from procession.engine.values import encode_json, plain_variables
+from procession.errors import Conflict, InvalidValue, Misconfigured, SchemaMismatch, Unavailable
+from procession.jobs.kinds import FOLLOW_UP_QUEUE
+from procession.jobs.schedule import duration_ms
+from procession.limits import MESSAGE_TTL_MS_MAX
+from procession.store.port import Clock, Store
+from procession.store.rows import StartRequest, Statement
+from procession.worker import Registry, Worker
+
+HINTS_S = (0.002, 0.01, 0.05, 0.25)  # after a start in a caller's transaction: when its commit is looked for
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+HistoryLevel = Literal["off", "activity", "full"]
+
+
+class Procession(Inspection):
+    """A database, this process' handlers, and the verbs.
+
+    ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
+    (variables by name only) or ``full``. ``name`` is what other processes see of this one. Raises Misconfigured for a
+    URL or option that cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        history: HistoryLevel | None = None,
+        name: str = "",
+        tenant_id: str = "",
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.url = redacted(url)
+        self._factory = store_factory(url, clock=clock)
+        self._clock = clock
+        self._settings = _with_history(settings or Settings(), history)
+        self._name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self._tenant = tenant_id
+        self._opened: Engine | None = None
+        self._worker: Worker | None = None
+        self._sync: SyncProcession | None = None
+        self._may_migrate = url.startswith(("memory:", "sqlite:"))
+        self.handlers = Registry()
+
+    # -- handlers -------------------------------------------------------------------------------------------------
+    def method(self, name: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Register a function that runs within the step: see ``worker.Registry.method``."""
+        return self.handlers.method(name, **options)
+
+    def job(self, type: str, **options: Any) -> Callable[[Handler], Handler]:  # noqa: A002 - Camunda's word
+        """Register a function that works jobs of a type: see ``worker.Registry.job``."""
+        return self.handlers.job(type, **options)
+
+    # -- life -----------------------------------------------------------------------------------------------------
+    async def open(self, *, run_workers: bool = True, migrate: bool | None = None) -> Self:
+        """Connect, and run handlers, timers and follow-ups in the background (``run_workers``).
+
+        ``migrate``: bring the schema up to date first. By default that happens for SQLite and memory only; for other
+        databases use ``procession db migrate``. Raises SchemaMismatch when the schema is not this program's.
+        """
+        if self._opened is not None:
+            message = "This Procession is open already: one object is one engine; close it first"
+            raise Conflict(message)
+        store = self._factory()
+        if self._may_migrate if migrate is None else migrate:
+            await store.migrate()
+        await store.open()
+        try:
+            self._opened = self._make_engine(store)
+            await (self._opened.start() if run_workers else self._opened.open())
+            if run_workers and self._worker is not None:
+                self._worker.start()
+        except BaseException:
+            self._opened = self._worker = None
+            await store.close()
+            raise
+        return self
+
+    async def close(self) -> None:
+        """Stop gracefully: claim no more, let running work end, return what has not started. Safe to call twice."""
+        engine, self._opened, self._worker = self._opened, None, None
+        if engine is None:
+            return
+        try:
+            await engine.stop()
+        finally:
+            await engine.store.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def run(self) -> None:
+        """Open, work until SIGINT or SIGTERM (or cancellation), and stop gracefully."""
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+        try:
+            async with self:
+                await stop.wait()
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    async def run_until_idle(self) -> None:
+        """Do everything that is due now and return: for tests, with ``open(run_workers=False)`` and their own clock."""
+        await self._engine.run_until_idle()
+
+    @property
+    def sync(self) -> SyncProcession:
+        """The synchronous face, with an event loop in a thread of its own. It runs no handlers; one per application."""
+        if self._sync is None:
+            self._sync = SyncProcession(self)
+        return self._sync
+
+    @property
+    def counters(self) -> Counters:
+        """What this process has accepted, completed and refused since it opened."""
+        return self._engine.counters
+
+    async def migrate(self) -> list[str]:
+        """Bring the database's schema to this program's version; the migrations applied. Raises SchemaMismatch."""
+        return await self._factory().migrate()
+
+    async def schema_version(self) -> tuple[int, int]:
+        """(version in the database, version of this program)."""
+        return await self._factory().schema_version()
+
+    # -- processes ------------------------------------------------------------------------------------------------
+    async def deploy(self, *files: File) -> list[ProcessDefinition]:
+        """Deploy BPMN files (paths, or (name, bytes) pairs) together, all or nothing.
+
+        A bare task whose id is the name of a registered method is bound to it from this version on. A process whose
+        bytes and bindings are those of its latest version makes no new one (``created`` is False). Raises
+        InvalidModel with every problem of every file, NotFound for a missing file.
+        """
+        stored = await self._engine.deploy(read_files(files), tenant=self._tenant, methods=self.handlers.method_names())
+        return [ProcessDefinition.of(row) for row in stored]
+
+    async def start(
+        self,
+        process_id: str,
+        variables: dict[str, Any] | None = None,
+        *,
+        business_id: str = "",
+        version: int = 0,
+        version_tag: str = "",
+        tags: Sequence[str] = (),
+        connection: Connection | None = None,
+    ) -> int:
+        """Start an instance of the latest version, or of an exact one; its key once the start is durable.
+
+        With ``connection`` (asyncpg, psycopg, SQLAlchemy, Django, sqlite3) the instance is asked for within the
+        transaction of that connection: it exists when, and only when, that commits, and then starts by itself.
+        Raises NotFound when no such process is deployed, InvalidValue for variables that cannot be stored.
+        """
+        if connection is not None:
+            key, statements = await self.prepare_start(
+                process_id, variables, business_id=business_id, version=version, version_tag=version_tag, tags=tags
+            )
+            waiting = execute(connection, statements)
+            if waiting is not None:
+                await waiting
+            self.hint()
+            return key
+        return await self._engine.start_instance(
+            process_id,
+            variables,
+            version=version,
+            version_tag=version_tag,
+            business_id=business_id,
+            tags=tags,
+            tenant=self._tenant,
+        )
+
+    async def prepare_start(
+        self,
+        process_id: str,
+        variables: dict[str, Any] | None = None,
+        *,
+        business_id: str = "",
+        version: int = 0,
+        version_tag: str = "",
+        tags: Sequence[str] = (),
+    ) -> tuple[int, list[Statement]]:
+        """The key of an instance to come, and the statements that ask for it; execute them in your own transaction.
+
+        Raises NotFound, InvalidValue, and Misconfigured for the memory store.
+        """
+        engine = self._engine
+        values, raw = plain_variables(variables)
+        found = await engine.definitions.find(process_id, version=version, version_tag=version_tag, tenant=self._tenant)
+        instance, job = await engine.take_keys(2)
+        command = StartInstance(instance=instance, variables=values, business_id=business_id)
+        request = StartRequest(
+            instance=instance,
+            job=job,
+            definition=found.key,
+            process_id=found.process_id,
+            business_id=business_id,
+            tags=list(tags),
+            variables=raw,
+            command=encode_json(Send(instance, command)),
+            tenant=self._tenant,
+        )
+        return instance, engine.store.start_request(request)
+
+    def hint(self) -> None:
+        """Say that a transaction of yours is about to commit a start: it is looked for at once and again soon."""
+        loop = asyncio.get_running_loop()
+        for delay in HINTS_S:
+            loop.call_later(delay, self._look)
+
+    async def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:
+        """Wait until an instance is over. ``timeout`` in seconds. Raises NotFound, TimeoutError."""
+        async with asyncio.timeout(timeout):
+            await self._engine.wait_ended(process_instance_key)
+        return (await self.instance(process_instance_key)).instance
+
+    async def cancel(self, process_instance_key: int, *, reason: str = "") -> None:
+        """End an instance and everything it called. Raises NotFound, Conflict when it is over or was called."""
+        await self._engine.command(process_instance_key, Cancel(reason=reason))
+
+    async def set_variables(
+        self,
+        process_instance_key: int,
+        variables: dict[str, Any],
+        *,
+        element_instance_key: int = 0,
+        local: bool = False,
+    ) -> None:
+        """Write variables of an instance, or of one of its scopes. Raises NotFound, InvalidValue."""
+        command = SetVariables(variables, element_instance=element_instance_key, local=local)
+        await self._engine.command(process_instance_key, command)
+
+    async def resolve(self, incident_key: int, *, retries: int = 1) -> None:
+        """Try again what raised an incident; ``retries`` are the new attempts of its job. Raises NotFound, Conflict."""
+        await self._engine.command_for("incident", incident_key, ResolveIncident(incident_key, retries))
+
+    # -- messages and signals -------------------------------------------------------------------------------------
+    async def publish(
+        self,
+        name: str,
+        *,
+        correlation_key: str = "",
+        variables: dict[str, Any] | None = None,
+        ttl: str | float = 0,
+        message_id: str = "",
+    ) -> Published:
+        """Publish a message to whoever waits for its name and correlation key, or buffer it for ``ttl``.
+
+        ``ttl`` is an ISO 8601 duration, a text such as ``1h`` or ``30s``, or seconds. With a ``message_id`` the same
+        message is buffered once. Raises InvalidValue.
+        """
+        key, result = await self._engine.publish(
+            name,
+            correlation_key,
+            variables,
+            ttl_ms=_milliseconds(ttl),
+            message_id=message_id,
+            tenant=self._tenant,
+        )
+        return Published.of(key, result)
+
+    async def broadcast(self, name: str, variables: dict[str, Any] | None = None) -> list[int]:
+        """Broadcast a signal; the keys of the instances reached or started. Raises InvalidValue."""
+        return await self._engine.broadcast(name, variables, tenant=self._tenant)
+
+    # -- user tasks -----------------------------------------------------------------------------------------------
+    async def complete_user_task(self, user_task_key: int, variables: dict[str, Any] | None = None) -> None:
+        """Finish a user task with its results. Raises NotFound, InvalidValue."""
+        await self._engine.command_for("user_task", user_task_key, CompleteUserTask(user_task_key, variables or {}))
+
+    async def assign_user_task(self, user_task_key: int, assignee: str) -> None:
+        """Give a user task to a person; an empty ``assignee`` takes it back. Raises NotFound."""
+        action = "assign" if assignee else "unassign"
+        command = UpdateUserTask(user_task_key, {"assignee": assignee}, action)
+        await self._engine.command_for("user_task", user_task_key, command)
+
+    # -- internal -------------------------------------------------------------------------------------------------
+    @property
+    def _engine(self) -> Engine:
+        if self._opened is None:
+            message = "Open it first: `async with app:`, `await app.open()`, or `with app.sync:`"
+            raise Misconfigured(message)
+        return self._opened
+
+    def _make_engine(self, store: Store) -> Engine:
+        """An engine with this process' handlers as its dispatcher."""
+        worker = Worker(self.handlers)
+        engine = Engine(
+            store,
+            dispatcher=worker,
+            settings=self._settings,
+            clock=self._clock,
+            name=self._name,
+            open_store=self._open_another if store.shared else None,
+        )
+        worker.bind(engine)
+        self._worker = worker
+        return engine
+
+    async def _open_another(self) -> Store:
+        """A second connection to the same data, for the heartbeat's thread."""
+        store = self._factory()
+        await store.open()
+        return store
+
+    def _look(self) -> None:
+        """Claim now."""
+        if self._opened is not None:
+            self._opened.look(FOLLOW_UP_QUEUE)
+
+
+def _with_history(settings: Settings, level: HistoryLevel | None) -> Settings:
+    """The settings with a history level. Raises Misconfigured."""
+    if level is None:
+        return settings
+    try:
+        return msgspec.structs.replace(settings, history=History[level.upper()])
+    except KeyError:
+        message = f"Expected history to be 'off', 'activity' or 'full', found '{level}'"
+        raise Misconfigured(message) from None
+
+
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+def _milliseconds(duration: str | float) -> int:
+    """A duration given by a user, in milliseconds. Raises InvalidValue."""
+    if isinstance(duration, str):
+        text = duration.strip()
+        number = text.rstrip("smhd")
+        if number and text[len(number) :] in _UNITS and number.replace(".", "", 1).isdecimal():
+            milliseconds = int(float(number) * _UNITS[text[len(number) :]])
+        else:
+            milliseconds = duration_ms(text)
+    else:
+        milliseconds = int(duration * 1000)
+    if not 0 <= milliseconds <= MESSAGE_TTL_MS_MAX:
+        message = f"Expected a time to live from 0 to {MESSAGE_TTL_MS_MAX} ms (MESSAGE_TTL_MS_MAX), found {duration!r}"
+        raise InvalidValue(message)
+    return milliseconds
+
+
+__all__ = ["Procession", "SchemaMismatch", "Unavailable"]
