@@ -89,10 +89,12 @@ def phase_changed(state: State, event: e.PhaseChanged) -> None:
 def token_parked(state: State, event: e.TokenParked) -> None:
     """Count a token at a join's incoming flow."""
     scope = state.nodes[event.scope]
-    arrived = scope.arrived
-    if arrived is None:
-        arrived = scope.arrived = {}
-    arrived[event.flow] = arrived.get(event.flow, 0) + 1
+    if scope.arrived is None:
+        scope.arrived = {}
+    here = scope.arrived.get(event.element)
+    if here is None:
+        here = scope.arrived[event.element] = {}
+    here[event.flow] = here.get(event.flow, 0) + 1
     state.parked[event.scope] = None
 
 
@@ -100,12 +102,15 @@ def tokens_taken(state: State, event: e.TokensJoined | e.TokensRemoved) -> None:
     """Take one parked token from each of the flows."""
     scope = state.nodes[event.scope]
     arrived = scope.arrived or {}
+    here = arrived[event.element]
     for flow in event.flows:
-        left = arrived[flow] - 1
+        left = here[flow] - 1
         if left:
-            arrived[flow] = left
+            here[flow] = left
         else:
-            del arrived[flow]
+            del here[flow]
+    if not here:
+        del arrived[event.element]
     if not arrived:
         scope.arrived = None
         state.parked.pop(event.scope, None)
@@ -250,10 +255,13 @@ def incident_resolved(state: State, event: e.IncidentResolved) -> None:
 def loop_changed(state: State, event: e.LoopChanged) -> None:
     """Change a multi-instance body's counters."""
     node = state.nodes[event.key]
+    changes = event.changes
+    if "outputs" in changes:  # the event stays as it is while the results come in
+        changes = {**changes, "outputs": list(changes["outputs"])}
     if node.loop is None:
-        node.loop = dict(event.changes)
+        node.loop = dict(changes)
     else:
-        node.loop.update(event.changes)
+        node.loop.update(changes)
 
 
 def loop_result(state: State, event: e.LoopResult) -> None:

@@ -52,8 +52,9 @@ def _node(definition: Definition, state: State, node: ElementInstance) -> list[s
             problems.append(f"{name} is in scope {node.scope}, which is no scope")
     if node.phase != Phase.ACTIVE and not node.incident:
         problems.append(f"{name} stays in phase {Phase(node.phase).name} without an incident")
-    if node.arrived is not None and any(count < 1 for count in node.arrived.values()):
-        problems.append(f"{name} holds a count of parked tokens below one")
+    for here in (node.arrived or {}).values():
+        if not here or any(count < 1 for count in here.values()):
+            problems.append(f"{name} holds a count of parked tokens below one")
     if not _waits_for_something(definition, state, node):
         problems.append(f"{name} waits for nothing: it would never go on")
     return problems

@@ -98,9 +98,10 @@ def settle(step: Step) -> bool:
     state = step.state
     if (step.changed or step.new_conditions) and conditions.settle(step):
         return True
-    for scope in list(state.parked):
-        if gateways.settle(step, scope):
-            return True
+    if step.definition.has_inclusive_joins:
+        for scope in list(state.parked):
+            if gateways.settle(step, scope):
+                return True
     ended = step.ended_in
     if not ended:
         return False

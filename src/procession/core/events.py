@@ -83,9 +83,10 @@ class FlowTaken(Event, tag="flow"):
 
 
 class TokenParked(Event, tag="parked"):
-    """A token waits before a join."""
+    """A token waits before a join (or an activity that wants several)."""
 
     flow: int
+    element: int
     scope: int
 
 
@@ -100,6 +101,7 @@ class TokensJoined(Event, tag="joined"):
 class TokensRemoved(Event, tag="removed"):
     """Parked tokens were taken away (interruption, modification)."""
 
+    element: int
     scope: int
     flows: tuple[int, ...]
 

@@ -210,9 +210,9 @@ def empty(step: Step, key: int, but: int = 0) -> None:
         if child != but and child in state.nodes:
             terminate(step, child)
     node = state.nodes[key]
-    if node.arrived:
-        flows = tuple(flow for flow, count in node.arrived.items() for _ in range(count))
-        step.emit(e.TokensRemoved(key, flows))
+    for element, here in list((node.arrived or {}).items()):
+        flows = tuple(flow for flow, count in here.items() for _ in range(count))
+        step.emit(e.TokensRemoved(element, key, flows))
     if any(token[2] == key for token in state.pending):
         step.emit(e.TokensDropped(key))
     step.forget_tokens_of(key)

@@ -105,7 +105,7 @@ class ElementInstance(
     incident: int = 0
     called: int = 0  # call activity: key of the called instance
     waits: list[Wait] | None = None
-    arrived: dict[int, int] | None = None  # scopes: tokens parked at joins, per flow index
+    arrived: dict[int, dict[int, int]] | None = None  # scopes: tokens parked at joins, per element and flow index
     body: bool = False  # multi-instance body or loop
     loop: dict[str, Any] | None = None  # multi-instance/loop counters: see core/elements/multi_instance.py
     loop_index: int = 0  # inner instance of a multi-instance: its position, from 1

@@ -6,11 +6,12 @@
 
 After each command the invariants are checked, the fold of all events is compared with the state, and the state is
 encoded and decoded once. Follow-ups are collected in ``follow_ups``; commands to the own instance are sent at once.
+Several instances that call and message each other: ``testing.world``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from procession.core import State, Status, check, decide, decode_state, encode_state, fold
 from procession.core.commands import (
@@ -23,15 +24,17 @@ from procession.core.commands import (
     FireTimer,
     FollowUp,
     ResolveIncident,
+    Resume,
     Send,
     SetVariables,
     StartInstance,
+    Suspend,
     ThrowError,
 )
-from procession.core.events import Activated, Event, FlowTaken, Passed
+from procession.core.events import Activated, Event, FlowTaken, JobCreated, Passed, Terminated
 from procession.core.state import ElementInstance, Incident, Wait
 from procession.ids import Keys
-from procession.model.definition import Definition, Trigger
+from procession.model.definition import Definition
 
 INSTANCE = 1
 DAY_ONE = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -41,56 +44,69 @@ COMMANDS_MAX = 10_000
 class CoreRun:
     """One instance under a virtual clock."""
 
-    def __init__(self, definition: Definition, *, now: int = DAY_ONE) -> None:
+    def __init__(
+        self, definition: Definition, *, now: int = DAY_ONE, instance: int = INSTANCE, keys: Keys | None = None
+    ) -> None:
         self.definition = definition
         self.now = now
-        self.keys = Keys(range(INSTANCE + 1, 1 << 40))
+        self.instance = instance
+        self.keys = keys or Keys(range(instance + 1, 1 << 40))
         self.state: State | None = None
         self.events: list[Event] = []
+        self.last: list[Event] = []  # the events of the last step
         self.follow_ups: list[FollowUp] = []
         self.steps = 0
+        self._folded: State | None = None
 
     # -- commands -------------------------------------------------------------------------------------------------
-    def start(self, variables: dict[str, Any] | None = None, **options: Any) -> CoreRun:
+    def start(self, variables: dict[str, Any] | None = None, **options: Any) -> Self:
         """Start the instance."""
-        return self.send(StartInstance(INSTANCE, variables or {}, **options))
+        return self.send(StartInstance(self.instance, variables or {}, **options))
 
-    def send(self, command: AnyCommand) -> CoreRun:
+    def send(self, command: AnyCommand) -> Self:
         """Decide a command, and the commands that the instance sends itself; check everything."""
         todo = [command]
         for _ in range(COMMANDS_MAX):
             if not todo:
                 return self
-            decision = decide(self.definition, self.state, todo.pop(0), now=self.now, keys=self.keys)
-            self.steps += 1
-            self.events += decision.events
-            check(self.definition, decision.state)
-            self._same(decision.state)
-            self.state = decode_state(encode_state(decision.state), decision.state.variables)
-            for follow_up in decision.follow_ups:
-                if isinstance(follow_up, Send) and follow_up.instance == INSTANCE:
+            for follow_up in self.decide(todo.pop(0)):
+                if isinstance(follow_up, Send) and follow_up.instance == self.instance:
                     todo.append(follow_up.command)
                 else:
                     self.follow_ups.append(follow_up)
         message = f"The instance sends itself more than {COMMANDS_MAX} commands"
         raise AssertionError(message)
 
-    def complete(self, element_id: str, variables: dict[str, Any] | None = None) -> CoreRun:
+    def decide(self, command: AnyCommand) -> list[FollowUp]:
+        """One step: decide, check everything, pass the state through its bytes. The follow-ups are the caller's."""
+        decision = decide(self.definition, self.state, command, now=self.now, keys=self.keys)
+        self.steps += 1
+        self.last = decision.events
+        self.events += decision.events
+        check(self.definition, decision.state)
+        self._folded = fold(decision.events, self._folded)
+        raw = encode_state(decision.state)
+        assert encode_state(self._folded) == raw, "the fold of the events differs from the state"
+        assert self._folded.variables == decision.state.variables, "the fold of the events gives other variables"
+        self.state = decode_state(raw, decision.state.variables)
+        return decision.follow_ups
+
+    def complete(self, element_id: str, variables: dict[str, Any] | None = None) -> Self:
         """Complete the oldest open job or user task of an element."""
         node = self._working(element_id)
         if node.user_task:
             return self.send(CompleteUserTask(node.user_task, variables or {}))
         return self.send(CompleteJob(node.job, variables or {}))
 
-    def fail(self, element_id: str, message: str = "it broke") -> CoreRun:
+    def fail(self, element_id: str, message: str = "it broke", variables: dict[str, Any] | None = None) -> Self:
         """The oldest job of an element has no attempts left."""
-        return self.send(FailJob(self._working(element_id).job, message))
+        return self.send(FailJob(self._working(element_id).job, message, variables or {}))
 
-    def throw(self, element_id: str, code: str, variables: dict[str, Any] | None = None) -> CoreRun:
+    def throw(self, element_id: str, code: str, variables: dict[str, Any] | None = None, message: str = "") -> Self:
         """A worker throws a BPMN error from the oldest job of an element."""
-        return self.send(ThrowError(self._working(element_id).job, code, variables=variables or {}))
+        return self.send(ThrowError(self._working(element_id).job, code, message, variables or {}))
 
-    def advance(self, milliseconds: int) -> CoreRun:
+    def advance(self, milliseconds: int) -> Self:
         """Turn the clock, firing every timer at its instant, in order."""
         until = self.now + milliseconds
         while True:
@@ -102,23 +118,38 @@ class CoreRun:
         self.now = until
         return self
 
-    def trigger(self, element_id: str, variables: dict[str, Any] | None = None) -> CoreRun:
+    def trigger(self, element_id: str, variables: dict[str, Any] | None = None) -> Self:
         """A message, signal or condition comes for the oldest wait of a catching element."""
         index = self.definition.index_of[element_id]
         key = next(wait.key for _, wait in self.waits() if wait.element == index)
         return self.send(Correlate(key, "", variables or {}))
 
-    def resolve(self, retries: int = 1) -> CoreRun:
+    def fire(self, element_id: str) -> Self:
+        """The oldest timer of a catching element is due: turn the clock to its instant and fire it."""
+        index = self.definition.index_of[element_id]
+        wait = next(wait for _, wait in self.waits() if wait.element == index and wait.due)
+        self.now = max(self.now, wait.due)
+        return self.send(FireTimer(wait.key))
+
+    def resolve(self, retries: int = 1) -> Self:
         """Resolve the oldest incident."""
         return self.send(ResolveIncident(self.incidents[0].key, retries))
 
-    def set(self, **variables: Any) -> CoreRun:
+    def set(self, **variables: Any) -> Self:
         """Write variables of the instance."""
         return self.send(SetVariables(variables))
 
-    def cancel(self) -> CoreRun:
+    def cancel(self) -> Self:
         """Cancel the instance."""
         return self.send(Cancel())
+
+    def suspend(self) -> Self:
+        """Suspend the instance."""
+        return self.send(Suspend())
+
+    def resume(self) -> Self:
+        """Resume the instance."""
+        return self.send(Resume())
 
     # -- what is to be seen ---------------------------------------------------------------------------------------
     @property
@@ -133,6 +164,11 @@ class CoreRun:
         return self.now_state.status == Status.COMPLETED
 
     @property
+    def terminated(self) -> bool:
+        """Whether the instance was terminated."""
+        return self.now_state.status == Status.TERMINATED
+
+    @property
     def variables(self) -> dict[str, Any]:
         """The instance's variables."""
         return self.now_state.variables
@@ -143,6 +179,13 @@ class CoreRun:
         state = self.now_state
         elements = self.definition.elements
         return sorted(elements[node.element].id for node in state.nodes.values() if node.key != state.root)
+
+    @property
+    def working(self) -> list[str]:
+        """Ids of the elements that have an open job, user task or called instance, sorted."""
+        nodes = self.now_state.nodes
+        elements = self.definition.elements
+        return sorted(elements[nodes[key].element].id for key in self.now_state.jobs.values())
 
     @property
     def incidents(self) -> list[Incident]:
@@ -156,15 +199,43 @@ class CoreRun:
         return [elements[event.element].id for event in self.events if isinstance(event, Activated | Passed)]
 
     @property
+    def removed(self) -> list[str]:
+        """Ids of the elements whose instances were terminated, in order."""
+        of = {event.key: event.element for event in self.events if isinstance(event, Activated)}
+        elements = self.definition.elements
+        return [elements[of[event.key]].id for event in self.events if isinstance(event, Terminated)]
+
+    @property
     def flows(self) -> list[str]:
         """Ids of the flows taken, in order."""
         return [self.definition.flows[event.flow].id for event in self.events if isinstance(event, FlowTaken)]
 
+    def count(self, element_id: str) -> int:
+        """How often an element was activated."""
+        return self.passed.count(element_id)
+
+    def local(self, element_id: str) -> dict[str, Any]:
+        """The local variables of the oldest instance of an element."""
+        return dict(self.node(element_id).variables or {})
+
+    def node(self, element_id: str) -> ElementInstance:
+        """The oldest element instance of an element."""
+        index = self.definition.index_of[element_id]
+        found = [node for node in self.now_state.nodes.values() if node.element == index]
+        assert found, f"'{element_id}' is not active; active: {self.active}"
+        return min(found, key=lambda node: node.key)
+
+    def job(self, element_id: str) -> JobCreated:
+        """How the oldest open job of an element was made."""
+        key = self._working(element_id).job
+        return next(event for event in reversed(self.events) if isinstance(event, JobCreated) and event.key == key)
+
     def parked(self) -> dict[str, int]:
         """Tokens that wait before joins: flow id to count, over all scopes."""
         found: dict[str, int] = {}
-        for node in self.now_state.nodes.values():
-            for flow, count in (node.arrived or {}).items():
+        arrivals = [here for node in self.now_state.nodes.values() for here in (node.arrived or {}).values()]
+        for here in arrivals:
+            for flow, count in here.items():
                 flow_id = self.definition.flows[flow].id
                 found[flow_id] = found.get(flow_id, 0) + count
         return found
@@ -173,6 +244,10 @@ class CoreRun:
         """What is waited for, oldest first."""
         found = [(node, wait) for node in self.now_state.nodes.values() for wait in node.waits or ()]
         return sorted(found, key=lambda pair: pair[1].key)
+
+    def waiting_for(self) -> list[str]:
+        """Ids of the catching elements that are waited for, sorted, one per wait."""
+        return sorted(self.definition.elements[wait.element].id for _, wait in self.waits())
 
     def _working(self, element_id: str) -> ElementInstance:
         """The oldest element instance of an element that has a job or user task."""
@@ -184,11 +259,5 @@ class CoreRun:
         message = f"'{element_id}' has no open job or user task; active: {self.active}"
         raise AssertionError(message)
 
-    def _same(self, state: State) -> None:
-        """The fold of all events is the state."""
-        folded = fold(self.events)
-        assert encode_state(folded) == encode_state(state), "the fold of the events differs from the state"
-        assert folded.variables == state.variables, "the fold of the events gives other variables"
 
-
-__all__ = ["DAY_ONE", "INSTANCE", "CoreRun", "Trigger"]
+__all__ = ["DAY_ONE", "INSTANCE", "CoreRun"]

@@ -27,13 +27,13 @@ def enter_complex(step: Step, element: Element, scope: int, flow: int) -> None:
     late = _late(node, element)
     if flow in late:
         late = [other for other in late if other != flow]
-        step.emit(e.TokenParked(flow, scope))
+        step.emit(e.TokenParked(flow, element.index, scope))
         step.emit(e.TokensJoined(element.index, scope, (flow,)))
         _remember(step, node, element, late)
         step.ended_in[scope] = None
         return
-    step.emit(e.TokenParked(flow, scope))
-    arrived = node.arrived or {}
+    step.emit(e.TokenParked(flow, element.index, scope))
+    arrived = (node.arrived or {})[element.index]
     here = tuple(index for index in element.incoming if index in arrived)
     count = sum(arrived[index] for index in here)
     context: dict[str, Any] = {**step.context(scope), "activationCount": count}

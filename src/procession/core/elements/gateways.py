@@ -65,11 +65,10 @@ def enter_parallel(step: Step, element: Element, scope: int, flow: int) -> None:
     if flow < 0 or len(incoming) < 2:
         pass_through(step, element, scope)
         return
-    step.emit(e.TokenParked(flow, scope))
+    step.emit(e.TokenParked(flow, element.index, scope))
     arrived = step.state.nodes[scope].arrived or {}
-    for index in incoming:
-        if index not in arrived:
-            return
+    if len(arrived[element.index]) < len(incoming):
+        return
     step.emit(e.TokensJoined(element.index, scope, incoming))
     pass_through(step, element, scope)
 
@@ -79,7 +78,7 @@ def enter_inclusive(step: Step, element: Element, scope: int, flow: int) -> None
     if flow < 0 or len(element.incoming) < 2:
         pass_through(step, element, scope)
         return
-    step.emit(e.TokenParked(flow, scope))
+    step.emit(e.TokenParked(flow, element.index, scope))
 
 
 def settle(step: Step, scope: int) -> bool:
@@ -88,10 +87,10 @@ def settle(step: Step, scope: int) -> bool:
     if node is None or not node.arrived:
         return False
     waiting: dict[int, list[int]] = {}
-    for flow in node.arrived:
-        target = step.flows[flow].target
-        if step.elements[target].kind in OR_JOINS and step.elements[target].activation_condition is None:
-            waiting.setdefault(target, []).append(flow)
+    for index, here in node.arrived.items():
+        join = step.elements[index]
+        if join.kind in OR_JOINS and join.activation_condition is None:
+            waiting[index] = list(here)
     if not waiting:
         return False
     elsewhere = tokens_at(step, scope)
@@ -121,8 +120,7 @@ def tokens_at(step: Step, scope: int) -> int:
 def parked_mask(step: Step, scope: int, but: int) -> int:
     """Mask of the other joins of the scope that hold tokens."""
     mask = 0
-    for flow in step.state.nodes[scope].arrived or ():
-        target = step.flows[flow].target
+    for target in step.state.nodes[scope].arrived or ():
         if target != but:
             mask |= 1 << target
     return mask

@@ -122,8 +122,8 @@ def _enough_tokens(step: Step, element: Element, scope: int, flow: int) -> bool:
     """Gather ``startQuantity`` tokens (BPMN 2.0, 10.3.1). True when the activity starts."""
     if flow < 0:
         return True
-    step.emit(e.TokenParked(flow, scope))
-    arrived = step.state.nodes[scope].arrived or {}
+    step.emit(e.TokenParked(flow, element.index, scope))
+    arrived = (step.state.nodes[scope].arrived or {})[element.index]
     here = [index for index in element.incoming for _ in range(arrived.get(index, 0))]
     if len(here) < element.start_quantity:
         return False
