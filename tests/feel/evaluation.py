@@ -1,4 +1,4 @@
-"""Short ways to evaluate in tests. `text_of` writes a result as FEEL writes it, so that examples read as one language."""
+"""Short ways to evaluate in tests. `text_of` writes a result as FEEL writes it: examples read as one language."""
 
 from __future__ import annotations
 

@@ -74,11 +74,14 @@ def _compound(inner):
 
 EXPRESSIONS = st.recursive(LEAVES, _compound, max_leaves=12)
 
+SYMBOLS = "+ - * / ** = != < <= > >= ( ) [ ] { } , : . .. @ ' -> ?"
+KEYWORDS = "and or not if then else for in return some every satisfies between instance of function external"
+NAMES = "true false null a b item partial list context range number string date time duration"
 TOKENS = st.sampled_from(
     [
-        *"+ - * / ** = != < <= > >= ( ) [ ] { } , : . .. @ ' -> ?".split(),
-        *"and or not if then else for in return some every satisfies between instance of function external".split(),
-        *"true false null a b item partial list context range number string date time duration".split(),
+        *SYMBOLS.split(),
+        *KEYWORDS.split(),
+        *NAMES.split(),
         *("date and time", "years and months duration", "get or else", "count", "sort", "replace", "matches"),
         *("1", "0", "2.5", "1e3", '"a"', '"2024-01-31"', '@"P1D"', '@"10:00:00@Europe/Paris"', "`q`", "\n", "// c\n"),
     ]

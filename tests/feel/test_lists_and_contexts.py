@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from procession import feel
 from tests.feel.evaluation import evaluate, evaluate_with_warnings, refusal, text_of
 
 PEOPLE = [
@@ -130,8 +131,6 @@ def test_a_variable_named_like_a_function_does_not_hide_it():
 
 
 def test_a_function_handed_in_can_be_called_by_position_and_by_name():
-    from procession.feel import Function, compile
-
-    double = Function("double", ("n",), lambda arguments, run: arguments[0] * 2)
-    assert compile("double(21)").evaluate({}, functions={"double": double}) == 42
-    assert compile("double(n: 21)").evaluate({"double": double}) == 42
+    double = feel.Function("double", ("n",), lambda arguments, run: arguments[0] * 2)
+    assert feel.compile("double(21)").evaluate({}, functions={"double": double}) == 42
+    assert feel.compile("double(n: 21)").evaluate({"double": double}) == 42

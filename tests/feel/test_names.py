@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from procession.feel import compile, compile_unary_tests
+from procession import feel
 from tests.feel.evaluation import evaluate, refusal
 
 
@@ -35,7 +35,7 @@ def test_adjacent_words_are_one_name_even_if_nobody_knows_it():
 
 
 def test_a_member_with_an_operator_inside_is_known_by_the_names_of_members():
-    expression = compile("person.last-name", members={"last-name"})
+    expression = feel.compile("person.last-name", members={"last-name"})
     assert expression.evaluate({"person": {"last-name": "Lovelace"}}) == "Lovelace"
 
 
@@ -54,12 +54,12 @@ def test_a_member_with_an_operator_inside_is_known_by_the_names_of_members():
     ],
 )
 def test_an_expression_knows_which_variables_it_reads(text, names):
-    assert compile(text).names == names
+    assert feel.compile(text).names == names
 
 
 def test_tests_know_which_variables_they_read_and_the_input_is_none_of_them():
-    assert compile_unary_tests("> limit, contains(?, prefix)").names == {"limit", "prefix"}
+    assert feel.compile_unary_tests("> limit, contains(?, prefix)").names == {"limit", "prefix"}
 
 
 def test_an_expression_keeps_its_text():
-    assert compile(" 1 + 1 ").text == " 1 + 1 "
+    assert feel.compile(" 1 + 1 ").text == " 1 + 1 "

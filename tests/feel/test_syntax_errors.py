@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from procession.feel import FeelSyntaxError, compile, compile_unary_tests
+from procession import feel
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ from procession.feel import FeelSyntaxError, compile, compile_unary_tests
     ],
 )
 def test_an_expression_that_is_no_feel_is_refused(text, message, line, column):
-    with pytest.raises(FeelSyntaxError) as caught:
-        compile(text)
+    with pytest.raises(feel.FeelSyntaxError) as caught:
+        feel.compile(text)
     assert message in caught.value.message
     assert (caught.value.line, caught.value.column) == (line, column)
     assert caught.value.text == text
@@ -52,8 +52,8 @@ def test_an_expression_that_is_no_feel_is_refused(text, message, line, column):
 
 @pytest.mark.parametrize("text", ["", "1,", "not(1", "< ", ", 1", "- 1 -"])
 def test_tests_that_are_no_feel_are_refused(text):
-    with pytest.raises(FeelSyntaxError):
-        compile_unary_tests(text)
+    with pytest.raises(feel.FeelSyntaxError):
+        feel.compile_unary_tests(text)
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_tests_that_are_no_feel_are_refused(text):
     ],
 )
 def test_odd_but_valid_texts_compile(text):
-    assert compile(text).text == text
+    assert feel.compile(text).text == text

@@ -14,7 +14,7 @@ from procession.feel import camunda as _camunda  # registers Camunda's functions
 from procession.feel import functions as _functions  # registers the built-in functions
 from procession.feel.convert import from_json, to_json, to_python
 from procession.feel.expression import Expression, UnaryTests, compile_unary_tests
-from procession.feel.expression import compile_expression as compile
+from procession.feel.expression import compile_expression as compile  # noqa: A004 - the name of what it does, as in re
 from procession.feel.problems import FeelSyntaxError, FeelWarning
 from procession.feel.ranges import Range
 from procession.feel.run import Function
@@ -39,4 +39,5 @@ __all__ = [
     "to_python",
 ]
 
-assert _functions and _camunda
+assert _functions
+assert _camunda

@@ -1,7 +1,6 @@
 """Reading: names, members, items of lists. Closures for Name, Path and Filter."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from procession.feel import scope as scopes
 from procession.feel import syntax
@@ -30,11 +29,13 @@ def compile_name(build: Build, node: syntax.Name, scope: Scope | None) -> Closur
     return closure
 
 
-def _ends_here(frame: Frame) -> object:
+def _ends_here(_frame: Frame) -> object:
     raise AssertionError("a local name is read where it is declared")
 
 
 def global_name(build: Build, name: str, spot: Spot) -> Closure:
+    """Read from the context handed to the evaluation; what is not there may be a function."""
+
     def read(frame: Frame) -> object:
         try:
             value = frame.context[name]
@@ -84,7 +85,7 @@ def _member_of_item(name: str, depth: int, otherwise: Closure) -> Closure:
     def read(frame: Frame) -> object:
         value = scopes.up(frame, depth).value
         if is_context(value):
-            member = cast("Mapping[str, object]", value).get(name, _MISSING)
+            member = value.get(name, _MISSING)
             if member is not _MISSING:
                 return feel(member)
         return value if name == "item" else otherwise(frame)
@@ -93,6 +94,7 @@ def _member_of_item(name: str, depth: int, otherwise: Closure) -> Closure:
 
 
 def compile_path(build: Build, node: syntax.Path, scope: Scope | None) -> Closure:
+    """``base.name``."""
     base, name, spot = build.node(node.base, scope), node.name, build.spot(node.at)
 
     def read(frame: Frame) -> object:
@@ -101,7 +103,7 @@ def compile_path(build: Build, node: syntax.Path, scope: Scope | None) -> Closur
             found = cast("dict[str, object]", value).get(name, _MISSING)
             if found is not _MISSING:
                 return found if type(found) in DIRECT else feel(found)
-        return member(value, name, frame.run, spot)
+        return member(cast("object", value), name, frame.run, spot)
 
     return read
 
@@ -113,7 +115,7 @@ def member(value: object, name: str, run: Run, spot: Spot) -> object:
         run.spend(len(items))
         return [member(feel(one), name, run, spot) for one in items]
     if is_context(value):
-        found = cast("Mapping[str, object]", value).get(name, _MISSING)
+        found = value.get(name, _MISSING)
         if found is _MISSING:
             return run.warn("no-member", f"The context has no member {name!r}", spot)
         return feel(found)
@@ -123,7 +125,7 @@ def member(value: object, name: str, run: Run, spot: Spot) -> object:
     return found
 
 
-def property_of(value: Any, name: str) -> object:
+def property_of(value: object, name: str) -> object:
     """The properties that the specification gives to temporal values and ranges."""
     match value:
         case Date():

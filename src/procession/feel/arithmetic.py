@@ -1,4 +1,4 @@
-"""What + - * / ** and the minus sign do with values of each pair of types. Raises Invalid where they have no meaning."""
+"""What + - * / ** and the minus sign do with values of each pair of types. Where they have no meaning: Invalid."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -27,6 +27,7 @@ def _refuse(sign: str, left: object, right: object) -> Invalid:
 
 
 def add(left: object, right: object) -> object:
+    """``left + right``."""
     if is_number(left) and is_number(right):
         return numbers.add(cast("Number", left), cast("Number", right))
     if type(left) is str and type(right) is str:
@@ -51,6 +52,7 @@ def add(left: object, right: object) -> object:
 
 
 def subtract(left: object, right: object) -> object:
+    """``left - right``; a date that meets a date and time counts as its midnight in UTC."""
     if is_number(left) and is_number(right):
         return numbers.subtract(cast("Number", left), cast("Number", right))
     match left, right:
@@ -88,6 +90,7 @@ def _instant_difference(left: Date | DateTime, right: Date | DateTime) -> DaysDu
 
 
 def multiply(left: object, right: object) -> object:
+    """``left * right``."""
     if is_number(left) and is_number(right):
         return numbers.multiply(cast("Number", left), cast("Number", right))
     if is_number(left):
@@ -104,6 +107,7 @@ def multiply(left: object, right: object) -> object:
 
 
 def divide(left: object, right: object) -> object:
+    """``left / right``."""
     if is_number(left) and is_number(right):
         return numbers.divide(cast("Number", left), cast("Number", right))
     match left, right:
@@ -131,12 +135,14 @@ def _quotient(amount: int, divisor: Number) -> int:
 
 
 def power(left: object, right: object) -> object:
+    """``left ** right``."""
     if is_number(left) and is_number(right):
         return numbers.power(cast("Number", left), cast("Number", right))
     raise _refuse("**", left, right)
 
 
 def negation(value: object) -> object:
+    """``-value``."""
     if is_number(value):
         return numbers.negate(cast("Number", value))
     match value:

@@ -32,7 +32,9 @@ class Build:
         self._compilers = compilers
 
     def node(self, node: Node, scope: Scope | None) -> Closure:
+        """The closure of a node."""
         return self._compilers[type(node)](self, node, scope)
 
     def spot(self, at: int) -> Spot:
+        """Where a warning about the character at this index points to."""
         return self.text, at

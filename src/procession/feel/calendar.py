@@ -1,4 +1,4 @@
-"""The proleptic Gregorian calendar for any year, by arithmetic alone. Python's own dates end at the years 1 and 9999."""
+"""The proleptic Gregorian calendar for any year, by arithmetic alone. Python's own has the years 1 to 9999 only."""
 
 from typing import Final
 
@@ -10,10 +10,12 @@ _MONTH_DAYS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def is_leap_year(year: int) -> bool:
+    """Whether February has 29 days."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def days_in_month(year: int, month: int) -> int:
+    """28 to 31."""
     return 29 if month == 2 and is_leap_year(year) else _MONTH_DAYS[month - 1]
 
 

@@ -20,6 +20,7 @@ from procession.feel.values import feel, kind_of
 
 
 def compile_call(build: Build, node: syntax.Call, scope: Scope | None) -> Closure:
+    """``function(arguments)``."""
     arguments = _arguments(build, node, scope)
     spot = build.spot(node.at)
     if isinstance(node.function, syntax.Name):
@@ -175,8 +176,9 @@ def _acceptance(build: Build, parameters: tuple[syntax.Parameter, ...]) -> Calla
             only = feel(cast("list[object]", value)[0])
             if conforms(only, parameter.type, types):
                 return only
-        if isinstance(parameter.type, syntax.ListType) and conforms([value], parameter.type, types):
-            return [value]
+        listed: list[object] = [cast("object", value)]
+        if isinstance(parameter.type, syntax.ListType) and conforms(listed, parameter.type, types):
+            return listed
         raise Invalid(f"The argument {parameter.name!r} does not have the type of its parameter", "invalid-type")
 
     return accept

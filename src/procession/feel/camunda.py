@@ -1,6 +1,7 @@
 """Camunda's extensions of the built-in functions, as its documentation describes them; not part of the DMN standard.
 
-`uuid` and `random number` need chance, which this room does not have: whoever evaluates may hand them in as `functions`.
+`uuid` and `random number` need chance, which this room does not have: whoever evaluates may hand them in as
+`functions`.
 """
 
 import base64
@@ -27,11 +28,13 @@ from procession.feel.values import equal, feel, is_context
 
 @builtin("is defined(value: any)")
 def is_defined(value: object) -> bool:
+    """Whether it is not null."""
     return value is not None
 
 
 @builtin("get or else(value: any, default: any)")
 def get_or_else(value: object, default: object) -> object:
+    """The value, or the default where it is null."""
     return default if value is None else value
 
 
@@ -50,16 +53,18 @@ def assert_condition(value: object, condition: object, cause: str | None = None)
 
 @builtin("get value(context: context, key: string)")
 def get_value_of_context(context: Context, key: str) -> object:
+    """The standard function under the parameter names that Camunda documents."""
     return get_value(context, key)
 
 
 @builtin("get value(context: context, keys: list)")
 def get_value_deep(context: Context, keys: Items) -> object:
+    """The value at the end of a path of keys."""
     value: object = context
     if not keys:
         raise Invalid("the list of keys is empty")
     for key in keys:
-        members = cast("Context", value) if is_context(value) else {}
+        members: Context = value if is_context(value) else _NO_MEMBERS
         if not isinstance(key, str) or key not in members:
             raise Invalid(f"there is no member {key!r}", "no-member")
         value = feel(members[key])
@@ -68,41 +73,49 @@ def get_value_deep(context: Context, keys: Items) -> object:
 
 @builtin("put(context: context, key: string, value: any)")
 def put(context: Context, key: str, value: object) -> object:
+    """An older name of context put."""
     return context_put(context, key, value)
 
 
 @builtin("put all(...contexts: any)")
 def put_all(*contexts: object) -> object:
+    """An older name of context merge."""
     return context_merge(list(contexts))
 
 
 @builtin("number(from: string, grouping separator: string)")
 def number_with_grouping(text: str, grouping: str) -> Number:
+    """The number of a text whose digits are grouped."""
     return number_with_separators(text, grouping, None)
 
 
 @builtin("is blank(string: string)")
 def is_blank(text: str) -> bool:
+    """Whether there is nothing but white space."""
     return not text.strip()
 
 
 @builtin("trim(string: string)")
 def trim(text: str) -> str:
+    """Without the white space at both ends."""
     return text.strip()
 
 
 @builtin("extract(string: string, pattern: string)")
 def extract(text: str, pattern: str) -> list[str]:
+    """All texts that match the pattern."""
     return compile_pattern(pattern, "").find_all(text)
 
 
 @builtin("to base64(value: string)")
 def to_base64(text: str) -> str:
+    """The bytes of the UTF-8 text in base 64."""
     return bounded(base64.b64encode(text.encode("utf-8", "replace")).decode("ascii"))
 
 
 @builtin("to json(value: any)")
 def value_to_json(value: object) -> str:
+    """The value as a JSON text."""
     try:
         return bounded(json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     except ValueError as problem:
@@ -111,6 +124,7 @@ def value_to_json(value: object) -> str:
 
 @builtin("from json(value: string)")
 def value_from_json(text: str) -> object:
+    """The value of a JSON text; numbers keep their digits."""
     try:
         return cast(
             "object",
@@ -140,6 +154,7 @@ def _refuse_constant(text: str) -> object:
 
 @builtin("is empty(list: list)")
 def is_empty(items: Items) -> bool:
+    """Whether the list has no items."""
     return not items
 
 
@@ -158,6 +173,7 @@ _COMPARED_MAX = 3_000
 
 @builtin("partition(list: list, size: number)")
 def partition(items: Items, size: Number) -> list[Items]:
+    """Parts of the given size; the last one may be shorter."""
     length = whole(size)
     if length < 1:
         raise Invalid(f"the size must be at least 1, found {length}")
@@ -166,6 +182,7 @@ def partition(items: Items, size: Number) -> list[Items]:
 
 @builtin("last day of month(date: date or date and time)")
 def last_day_of_month(value: Date | DateTime) -> Date:
+    """The last day of the month that the date lies in."""
     day = day_of(value)
     return Date(day.year, day.month, days_in_month(day.year, day.month))
 
@@ -176,6 +193,9 @@ def date_time_in_zone(value: DateTime, timezone: str) -> DateTime:
     if value.is_local:
         raise Invalid("a local date and time is no instant; give it an offset or a zone first")
     return at_instant(value.nanoseconds, _wall(timezone))
+
+
+_NO_MEMBERS: Context = {}
 
 
 def _wall(timezone: str) -> Time:

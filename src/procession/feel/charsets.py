@@ -30,6 +30,7 @@ def of(*parts: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def complement(ranges: Ranges) -> Ranges:
+    """All other characters."""
     result: list[tuple[int, int]] = []
     start = 0
     for low, high in ranges:
@@ -42,10 +43,12 @@ def complement(ranges: Ranges) -> Ranges:
 
 
 def minus(ranges: Ranges, without: Ranges) -> Ranges:
+    """The characters of the first set that are not in the second."""
     return complement(of(complement(ranges), without))
 
 
 def overlap(first: Ranges, second: Ranges) -> bool:
+    """Whether two sets have a character in common."""
     i = j = 0
     while i < len(first) and j < len(second):
         if first[i][1] < second[j][0]:
@@ -92,12 +95,13 @@ def category(name: str) -> Ranges | None:
 
 @lru_cache(maxsize=1)
 def digits() -> Ranges:
+    """XPath's shorthand d: decimal digits of any script."""
     return category("Nd") or NOTHING
 
 
 @lru_cache(maxsize=1)
 def word_characters() -> Ranges:
-    """XPath's \\w: all but punctuation, separators and others."""
+    """XPath's shorthand w: all but punctuation, separators and others."""
     return complement(of(*(category(name) or NOTHING for name in "PZC")))
 
 

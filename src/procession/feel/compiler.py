@@ -1,7 +1,7 @@
 """Nodes to closures: the table of which function compiles which node, and the literals after @."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from procession.feel import access, calls, loops, operators, syntax
 from procession.feel import scope as scopes
@@ -12,13 +12,13 @@ from procession.feel.scope import Scope
 from procession.feel.temporal_text import parse_temporal
 
 
-def _compile_at_literal(build: Build, node: syntax.AtLiteral, scope: Scope | None) -> Closure:
+def _compile_at_literal(build: Build, node: syntax.AtLiteral, _scope: Scope | None) -> Closure:
     try:
         value = parse_temporal(node.text)
     except Invalid as problem:
         message, spot = problem.message, build.spot(node.at)
         return lambda frame: frame.run.warn("invalid-argument", message, spot)
-    return lambda frame: value
+    return lambda _frame: value
 
 
 _COMPILERS: Final[dict[type, CompileNode]] = {
@@ -48,6 +48,8 @@ _COMPILERS: Final[dict[type, CompileNode]] = {
 
 
 class Compiled(NamedTuple):
+    """A closure and the variables it may read."""
+
     closure: Closure
     names: frozenset[str]
 
@@ -68,6 +70,7 @@ class CompiledTest(NamedTuple):
 
 
 def compile_node(text: str, node: syntax.Node, names: frozenset[str], types: Mapping[str, TypeMeaning]) -> Compiled:
+    """The closure of an expression."""
     build = Build(text, names, types, _COMPILERS)
     closure = build.node(node, None)
     return Compiled(closure, frozenset(build.names))
@@ -94,7 +97,7 @@ def _reads_input(node: object) -> bool:
     if isinstance(node, syntax.Name):
         return node.name == "?"
     if isinstance(node, tuple):
-        return any(_reads_input(part) for part in node)  # pyright: ignore[reportUnknownVariableType]
+        return any(map(_reads_input, cast("tuple[object, ...]", node)))
     slots: tuple[str, ...] = getattr(type(node), "__slots__", ())
     return any(_reads_input(getattr(node, slot)) for slot in slots) if slots and isinstance(node, _NODES) else False
 

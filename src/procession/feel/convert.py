@@ -21,8 +21,9 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def to_json(value: object) -> Json:
-    """A value as JSON has it: temporal values and ranges as text, whole decimals as int, others as float
-    (as text where no float is large enough).
+    """A value as JSON has it: temporal values and ranges as text, whole decimals as int, others as float.
+
+    A decimal that is larger than any float becomes text.
 
     Raises ValueError for a function, for nesting deeper than VALUE_DEPTH_MAX.
     """

@@ -28,6 +28,7 @@ class Cursor:
 
     @property
     def token(self) -> Token:
+        """The token that stands here."""
         return self.tokens[self.index]
 
     def at(self, text: str, ahead: int = 0) -> bool:
@@ -39,30 +40,36 @@ class Cursor:
         return token.text == text and token.kind in ("symbol", "keyword", "name")
 
     def take(self) -> Token:
+        """The token that stands here; the next one stands here from now on."""
         token = self.tokens[self.index]
         if token.kind != "end":
             self.index += 1
         return token
 
     def accept(self, text: str) -> bool:
+        """Take a symbol or word if it stands here."""
         if self.at(text):
             self.index += 1
             return True
         return False
 
     def expect(self, text: str, inside: str) -> Token:
+        """Take a symbol or word, or fail."""
         if not self.at(text):
             self.fail(f"Expected {text!r} {inside}, found {self.found()}")
         return self.take()
 
     def found(self) -> str:
+        """What stands here, for messages."""
         token = self.token
         return "the end of the expression" if token.kind == "end" else repr(self.text[token.start : token.end])
 
     def fail(self, message: str, token: Token | None = None) -> NoReturn:
+        """Raise the syntax error of this place."""
         raise syntax_error(message, self.text, (token or self.token).start)
 
     def deepen(self, levels: int = 1) -> None:
+        """Go down in nesting, or fail."""
         self.depth += levels
         if self.depth > NESTING_DEPTH_MAX:
             self.fail(f"The expression is nested deeper than NESTING_DEPTH_MAX = {NESTING_DEPTH_MAX}")
@@ -120,10 +127,8 @@ class Cursor:
                 self.index += len(words)
                 self.depth -= 1
                 return syntax.NamedType(" ".join(words))
-        if self.at("<", 1) or self.at("function"):
-            node = self._type_with_parts()
-        else:
-            node = self._named_type()
+        has_parts = self.at("<", 1) or self.at("function")
+        node = self._type_with_parts() if has_parts else self._named_type()
         self.depth -= 1
         return node
 

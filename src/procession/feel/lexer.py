@@ -12,7 +12,24 @@ from procession.feel.problems import FeelSyntaxError
 Kind = Literal["name", "keyword", "number", "string", "quoted", "symbol", "end"]
 
 KEYWORDS: Final = frozenset(
-    ["and", "or", "if", "then", "else", "for", "in", "return", "some", "every", "satisfies", "between", "function", "true", "false", "null"]
+    [
+        "and",
+        "or",
+        "if",
+        "then",
+        "else",
+        "for",
+        "in",
+        "return",
+        "some",
+        "every",
+        "satisfies",
+        "between",
+        "function",
+        "true",
+        "false",
+        "null",
+    ]
 )
 
 # Start and part characters of a name as the DMN specification lists them (grammar rules 28 to 30).
@@ -56,6 +73,7 @@ def place(text: str, at: int) -> tuple[int, int]:
 
 
 def syntax_error(message: str, text: str, at: int) -> FeelSyntaxError:
+    """The error at a character index."""
     line, column = place(text, at)
     return FeelSyntaxError(message, line, column, text)
 
@@ -75,13 +93,13 @@ def tokenize(text: str) -> list[Token]:
         if kind == "space":
             spaced, at = True, end
             continue
-        tokens.append(_token(kind or "", match.group(), at, end, spaced))
+        tokens.append(_token(kind or "", match.group(), at, end, spaced=spaced))
         spaced, at = False, end
     tokens.append(Token("end", "", length, length, spaced))
     return tokens
 
 
-def _token(kind: str, raw: str, start: int, end: int, spaced: bool) -> Token:
+def _token(kind: str, raw: str, start: int, end: int, *, spaced: bool) -> Token:
     match kind:
         case "name":
             return Token("keyword" if raw in KEYWORDS else "name", raw, start, end, spaced)

@@ -18,6 +18,7 @@ from procession.feel.values import feel, kind_of
 
 
 def compile_list(build: Build, node: syntax.ListLiteral, scope: Scope | None) -> Closure:
+    """``[a, b]``."""
     items = tuple(build.node(item, scope) for item in node.items)
     return lambda frame: [item(frame) for item in items]
 
@@ -42,6 +43,7 @@ def compile_context(build: Build, node: syntax.ContextLiteral, scope: Scope | No
 
 
 def compile_if(build: Build, node: syntax.If, scope: Scope | None) -> Closure:
+    """``if a then b else c``; what is not true is as good as false."""
     condition, then, otherwise = (build.node(part, scope) for part in (node.condition, node.then, node.otherwise))
     spot = build.spot(node.at)
 

@@ -40,6 +40,7 @@ INT_MAX: Final = 10**34 - 1
 
 
 def is_number(value: object) -> bool:
+    """Whether it is an int or a Decimal, and no bool."""
     kind = type(value)
     return kind is int or kind is Decimal
 
@@ -98,6 +99,7 @@ def text_of_number(value: Number) -> str:
 
 
 def add(left: Number, right: Number) -> Number:
+    """The sum."""
     if type(left) is int and type(right) is int:
         return normal(left + right)
     try:
@@ -107,6 +109,7 @@ def add(left: Number, right: Number) -> Number:
 
 
 def subtract(left: Number, right: Number) -> Number:
+    """The difference."""
     if type(left) is int and type(right) is int:
         return normal(left - right)
     try:
@@ -116,6 +119,7 @@ def subtract(left: Number, right: Number) -> Number:
 
 
 def multiply(left: Number, right: Number) -> Number:
+    """The product."""
     if type(left) is int and type(right) is int:
         return normal(left * right)
     try:
@@ -125,6 +129,7 @@ def multiply(left: Number, right: Number) -> Number:
 
 
 def divide(left: Number, right: Number) -> Number:
+    """The quotient; an int where two ints divide evenly."""
     if right == 0:
         raise Invalid("Division by zero")
     if type(left) is int and type(right) is int and not left % right:
@@ -136,6 +141,7 @@ def divide(left: Number, right: Number) -> Number:
 
 
 def power(left: Number, right: Number) -> Number:
+    """The power; an int where it is whole."""
     try:
         result = DECIMAL128.power(Decimal(left), Decimal(right))
     except (InvalidOperation, Overflow, DivisionByZero):
@@ -144,6 +150,7 @@ def power(left: Number, right: Number) -> Number:
 
 
 def negate(value: Number) -> Number:
+    """The number with the other sign."""
     return -value if type(value) is int else DECIMAL128.minus(value)
 
 

@@ -24,16 +24,18 @@ _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def compile_literal(build: Build, node: syntax.Constant, scope: Scope | None) -> Closure:
+def compile_literal(_build: Build, node: syntax.Constant, _scope: Scope | None) -> Closure:
+    """A number, string, boolean or null."""
     value = node.value
-    return lambda frame: value
+    return lambda _frame: value
 
 
 def compile_negation(build: Build, node: syntax.Negation, scope: Scope | None) -> Closure:
+    """``-a``."""
     operand, spot = build.node(node.operand, scope), build.spot(node.at)
     if isinstance(node.operand, syntax.Constant) and type(node.operand.value) is int:
         value = -node.operand.value
-        return lambda frame: value
+        return lambda _frame: value
 
     def negate(frame: Frame) -> object:
         try:
@@ -45,6 +47,7 @@ def compile_negation(build: Build, node: syntax.Negation, scope: Scope | None) -
 
 
 def compile_arithmetic(build: Build, node: syntax.Arithmetic, scope: Scope | None) -> Closure:
+    """``a + b`` and its like."""
     left, right = build.node(node.left, scope), build.node(node.right, scope)
     slow, spot = ARITHMETIC[node.operator], build.spot(node.at)
     fast = _FAST_INT.get(node.operator)
@@ -73,6 +76,7 @@ def compile_arithmetic(build: Build, node: syntax.Arithmetic, scope: Scope | Non
 
 
 def compile_comparison(build: Build, node: syntax.Comparison, scope: Scope | None) -> Closure:
+    """``a < b`` and its like."""
     left, right, spot = build.node(node.left, scope), build.node(node.right, scope), build.spot(node.at)
     if node.operator in ("=", "!="):
         return _equality(left, right, spot, wanted=node.operator == "=")
@@ -107,10 +111,12 @@ def _not_comparable(left: object, right: object, run: Run, spot: Spot) -> None:
 
 
 def compile_and(build: Build, node: syntax.And, scope: Scope | None) -> Closure:
+    """``a and b``."""
     return _junction(build, node.operands, scope, build.spot(node.at), absorbing=False)
 
 
 def compile_or(build: Build, node: syntax.Or, scope: Scope | None) -> Closure:
+    """``a or b``."""
     return _junction(build, node.operands, scope, build.spot(node.at), absorbing=True)
 
 
@@ -155,6 +161,7 @@ def _not_boolean(value: object, run: Run, spot: Spot) -> None:
 
 
 def compile_between(build: Build, node: syntax.Between, scope: Scope | None) -> Closure:
+    """``a between b and c``."""
     operand, low, high = (build.node(part, scope) for part in (node.operand, node.low, node.high))
     spot = build.spot(node.at)
 
@@ -173,6 +180,7 @@ Test = Callable[[Frame, object], bool | None]
 
 
 def compile_in(build: Build, node: syntax.In, scope: Scope | None) -> Closure:
+    """``a in b`` and ``a in (< b, c)``."""
     operand = build.node(node.operand, scope)
     tests = [compile_test(build, test, scope) for test in node.tests]
     if len(tests) == 1:
@@ -222,7 +230,7 @@ def _literal_strings(node: syntax.Node) -> frozenset[str] | None:
 
 def _test_of_strings(strings: frozenset[str]) -> Test:
     listed: list[object] = list(strings)
-    return lambda frame, value: value in strings if type(value) is str else is_in(value, listed)
+    return lambda _frame, value: value in strings if type(value) is str else is_in(value, listed)
 
 
 def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None, *, cell: bool) -> Test:
@@ -241,11 +249,13 @@ def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None, *
 
 
 def compile_unary_range(build: Build, node: syntax.UnaryRange, scope: Scope | None) -> Closure:
+    """``(< a)`` as a value."""
     operand, comparison = build.node(node.operand, scope), node.operator
     return lambda frame: range_of_comparison(comparison, operand(frame))
 
 
 def compile_range(build: Build, node: syntax.RangeLiteral, scope: Scope | None) -> Closure:
+    """``[a..b]`` and its like."""
     low, high, spot = build.node(node.low, scope), build.node(node.high, scope), build.spot(node.at)
     low_included, high_included = node.low_included, node.high_included
 
@@ -259,5 +269,6 @@ def compile_range(build: Build, node: syntax.RangeLiteral, scope: Scope | None) 
 
 
 def compile_instance_of(build: Build, node: syntax.InstanceOf, scope: Scope | None) -> Closure:
+    """``a instance of b``."""
     operand, wanted, types = build.node(node.operand, scope), node.type, build.types
     return lambda frame: conforms(operand(frame), wanted, types)

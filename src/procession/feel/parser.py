@@ -1,6 +1,7 @@
 """Tokens to nodes: a hand-written parser, one precedence level per number.
 
-    1 or   2 and   3 comparison, between, in   4 + -   5 * /   6 **   7 unary minus   8 instance of   9 path, filter, call
+    1 or   2 and   3 comparison, between, in   4 + -   5 * /   6 **   7 unary minus   8 instance of
+    9 path, filter, call
 
 It knows which names of several words are in scope (see `names`) and joins other adjacent words to one name. It
 evaluates nothing.
@@ -26,7 +27,34 @@ _OPERAND, _UNARY, _INSTANCE = 4, 7, 8
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _NAME_SYMBOLS: Final = frozenset("-+*/.'")
 # What may follow the closing bracket of `[1..10[`; anything else makes the bracket a filter of the upper end.
-_CANNOT_START: Final = frozenset([")", "]", "}", ",", ":", ".", "..", "=", "!=", "<", "<=", ">", ">=", "*", "/", "**", "->", "+", "and", "or", "then", "else", "return", "in"])
+_CANNOT_START: Final = frozenset(
+    [
+        ")",
+        "]",
+        "}",
+        ",",
+        ":",
+        ".",
+        "..",
+        "=",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "*",
+        "/",
+        "**",
+        "->",
+        "+",
+        "and",
+        "or",
+        "then",
+        "else",
+        "return",
+        "in",
+    ]
+)
 
 
 def parse(text: str, names: Iterable[str] = (), members: Iterable[str] = ()) -> Node:
@@ -53,6 +81,7 @@ class Parser(Cursor):
     _upper_end = False  # reading the upper end of a range, where `[` may close it
 
     def whole_expression(self) -> Node:
+        """The whole text as one expression."""
         if self.token.kind == "end":
             self.fail("Expected an expression, found nothing")
         node = self.expression()
@@ -60,6 +89,7 @@ class Parser(Cursor):
         return node
 
     def whole_unary_tests(self) -> syntax.UnaryTests:
+        """The whole text as the tests of a cell."""
         at = self.token.start
         if self.token.kind == "end":
             self.fail("Expected '-' or tests, found nothing")
@@ -139,15 +169,14 @@ class Parser(Cursor):
         return syntax.Between(operand, low, self.expression(_OPERAND), at)
 
     def _in(self, operand: Node, at: int) -> Node:
-        if self.token.text in _COMPARISONS and self.token.kind == "symbol":
+        if self._comparison_follows():
             return syntax.In(operand, (self._unary_range(),), at)
         if not self.at("("):
             return syntax.In(operand, (self.expression(_OPERAND),), at)
-        tests = self._parenthesis(several=True)
-        if len(tests) > 1:
-            return syntax.In(operand, tests, at)
-        test = self.expression(_OPERAND, self._postfix(tests[0]))
-        return syntax.In(operand, (test,), at)
+        first, *more = self._parenthesis(several=True)
+        if more:
+            return syntax.In(operand, (first, *more), at)
+        return syntax.In(operand, (self.expression(_OPERAND, self._postfix(first)),), at)
 
     def _tests(self) -> tuple[Node, ...]:
         tests = [self._test()]
@@ -156,9 +185,10 @@ class Parser(Cursor):
         return tuple(tests)
 
     def _test(self) -> Node:
-        if self.token.kind == "symbol" and self.token.text in _COMPARISONS:
-            return self._unary_range()
-        return self.expression()
+        return self._unary_range() if self._comparison_follows() else self.expression()
+
+    def _comparison_follows(self) -> bool:
+        return self.token.kind == "symbol" and self.token.text in _COMPARISONS
 
     def _unary_range(self) -> Node:
         operator = self.take()
@@ -180,7 +210,7 @@ class Parser(Cursor):
                 self.take()
                 return syntax.Name(token.text, token.start)
             case "end":
-                self.fail("Expected an expression, found the end of the expression")
+                return self.fail("Expected an expression, found the end of the expression")
             case _:
                 return self._known_name() or self._prefix_word(token)
 
@@ -249,8 +279,9 @@ class Parser(Cursor):
     def _parenthesis(self, *, several: bool) -> tuple[Node, ...]:
         at = self.expect("(", "here").start
         upper_end, self._upper_end = self._upper_end, False
+        is_comparison = self._comparison_follows()
         tests = [self._test()]
-        if self.at("..") and not isinstance(tests[0], syntax.UnaryRange):
+        if self.at("..") and not is_comparison:
             self._upper_end = upper_end
             return (self._range_after(tests[0], low_included=False, at=at),)
         while several and self.accept(","):
@@ -414,6 +445,6 @@ class Parser(Cursor):
             token = self.tokens[index]
             if token.kind == "symbol" and token.text == ":":
                 return True
-            if token.kind in ("end",) or (token.kind == "symbol" and token.text not in _NAME_SYMBOLS):
+            if token.kind == "end" or (token.kind == "symbol" and token.text not in _NAME_SYMBOLS):
                 return False
             index += 1

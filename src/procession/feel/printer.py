@@ -97,9 +97,9 @@ def _greedy(node: Node) -> tuple[int, str] | None:
 
 
 def _tests(tests: tuple[Node, ...]) -> str:
-    if len(tests) > 1:
-        return f"({', '.join(_text(test, _LOWEST, bare=True) for test in tests)})"
-    return _text(tests[0], _SUM, bare=True)
+    if len(tests) == 1:
+        return _text(tests[0], _SUM, bare=True)
+    return f"({', '.join(_text(test, _LOWEST, bare=True) for test in tests)})"
 
 
 def _iterators(iterators: tuple[syntax.Iterator, ...]) -> str:
@@ -116,8 +116,8 @@ def _parameter(parameter: syntax.Parameter) -> str:
 
 def _primary(node: Node) -> str:
     match node:
-        case syntax.Constant(value):
-            return _constant(value)
+        case syntax.Constant():
+            return _constant(node)
         case syntax.AtLiteral(text):
             return f"@{quoted(text)}"
         case syntax.Name(name):
@@ -143,7 +143,8 @@ def _primary(node: Node) -> str:
             raise AssertionError(f"{type(node).__name__} is an operator")
 
 
-def _constant(value: int | Decimal | str | bool | None) -> str:
+def _constant(node: syntax.Constant) -> str:
+    value = node.value
     match value:
         case None:
             return "null"
@@ -160,4 +161,3 @@ def _name(name: str) -> str:
     words = name.split(" ")
     plain = all(_WORD.fullmatch(word) and word not in KEYWORDS and word != "instance" for word in words)
     return name if plain else f"`{name}`"
-

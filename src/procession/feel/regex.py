@@ -1,9 +1,9 @@
-"""Regular expressions as matches, replace, split and extract need them: XPath's syntax, run by Python's `re`.
+r"""Regular expressions as matches, replace, split and extract need them: XPath's syntax, run by Python's `re`.
 
 A pattern is parsed, judged and only then handed to `re`. Judged means: how often can a backtracking matcher try again,
 at worst, on a text of n characters? A loop whose next character tells whether it goes on costs nothing extra; an
 ambiguous loop costs a factor of n; ambiguity inside a loop is exponential and is refused. So no pattern can hang an
-evaluation, and the usual ones, such as ([a-z]+\\.)+[a-z]+, are not refused.
+evaluation, and the usual ones, such as ([a-z]+\.)+[a-z]+, are not refused.
 """
 
 import re
@@ -58,6 +58,7 @@ class Pattern:
             )
 
     def search(self, text: str) -> "re.Match[str] | None":
+        """The first match anywhere in the text."""
         self._check(text)
         return self._searching.search(text)
 
@@ -69,6 +70,7 @@ class Pattern:
         return self._compiled.sub(lambda match: _filled(parts, match), text)
 
     def split(self, text: str) -> list[str]:
+        """The texts between the matches. Raises Invalid for a pattern that matches the empty string."""
         self._check(text)
         self._refuse_empty()
         pieces: list[str] = []
@@ -79,6 +81,7 @@ class Pattern:
         return [*pieces, text[start:]]
 
     def find_all(self, text: str) -> list[str]:
+        """The texts of all matches."""
         self._check(text)
         found = [match.group() for match in self._compiled.finditer(text)]
         if len(found) > LIST_ITEMS_MAX:
@@ -295,7 +298,7 @@ class _Judge:
 
 
 def _replacement_parts(replacement: str, groups: int) -> list[str | int]:
-    """Literal texts and group numbers. \\$ and \\\\ are the characters themselves. Raises Invalid."""
+    r"""Literal texts and group numbers. \$ and \\ are the characters themselves. Raises Invalid."""
     parts: list[str | int] = []
     at = 0
     while at < len(replacement):

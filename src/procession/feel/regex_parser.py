@@ -12,26 +12,35 @@ from procession.feel.problems import Invalid
 
 @dataclass(frozen=True, slots=True)
 class Characters:
+    """One character out of a set, or one that is not in it."""
+
     ranges: Ranges
     negated: bool = False
 
     @property
     def effective(self) -> Ranges:
+        """The characters that match."""
         return charsets.complement(self.ranges) if self.negated else self.ranges
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
+    """One after the other."""
+
     parts: tuple["Tree", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """``a|b``."""
+
     branches: tuple["Tree", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """``(a)`` and ``(?:a)``."""
+
     body: "Tree"
     captures: bool
 
@@ -48,11 +57,15 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
+    """``^`` and ``$``."""
+
     end: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BackReference:
+    """A backslash and the number of a group."""
+
     group: int
 
 

@@ -40,18 +40,22 @@ class Scope(NamedTuple):
 
 
 def find(scope: Scope | None, name: str) -> list[Found]:
+    """Where a name may be found; nothing where it must be a variable of the context."""
     return [] if scope is None else list(scope.find(name))
 
 
 def one(name: str, parent: Scope | None) -> Scope:
+    """The scope of an iterator."""
     return Scope("one", frozenset((name,)), parent)
 
 
 def many(names: frozenset[str], parent: Scope | None) -> Scope:
+    """The scope of parameters or of entries of a context."""
     return Scope("many", names, parent)
 
 
 def item(parent: Scope | None) -> Scope:
+    """The scope of a filter."""
     return Scope("item", frozenset(("item",)), parent)
 
 

@@ -23,21 +23,29 @@ class NamedType:
 
 @dataclass(frozen=True, slots=True)
 class ListType:
+    """``list<string>``."""
+
     item: "TypeNode"
 
 
 @dataclass(frozen=True, slots=True)
 class RangeType:
+    """``range<date>``."""
+
     item: "TypeNode"
 
 
 @dataclass(frozen=True, slots=True)
 class ContextType:
+    """``context<name: string, age: number>``."""
+
     members: tuple[tuple[str, "TypeNode"], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
+    """``function<number, number> -> boolean``."""
+
     parameters: tuple["TypeNode", ...]
     result: "TypeNode"
 
@@ -47,6 +55,8 @@ TypeNode = NamedType | ListType | RangeType | ContextType | FunctionType
 
 @dataclass(frozen=True, slots=True)
 class Constant:
+    """``1.5``, ``"a"``, ``true``, ``null``."""
+
     value: int | Decimal | str | bool | None
     at: int = _AT
 
@@ -61,12 +71,16 @@ class AtLiteral:
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A variable, a local name or a function."""
+
     name: str
     at: int = _AT
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
+    """``a.b``."""
+
     base: "Node"
     name: str
     at: int = _AT
@@ -74,6 +88,8 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
+    """``a[b]``."""
+
     base: "Node"
     condition: "Node"
     at: int = _AT
@@ -91,12 +107,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
+    """``-a``."""
+
     operand: "Node"
     at: int = _AT
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
+    """``a + b``."""
+
     operator: ArithmeticOperator
     left: "Node"
     right: "Node"
@@ -105,6 +125,8 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
+    """``a < b``."""
+
     operator: ComparisonOperator
     left: "Node"
     right: "Node"
@@ -113,18 +135,24 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class And:
+    """``a and b and c``."""
+
     operands: tuple["Node", ...]
     at: int = _AT
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
+    """``a or b or c``."""
+
     operands: tuple["Node", ...]
     at: int = _AT
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
+    """``a between b and c``."""
+
     operand: "Node"
     low: "Node"
     high: "Node"
@@ -133,6 +161,8 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class In:
+    """``a in (b, < c)``."""
+
     operand: "Node"
     tests: tuple["Node", ...]
     at: int = _AT
@@ -140,6 +170,8 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class InstanceOf:
+    """``a instance of b``."""
+
     operand: "Node"
     type: TypeNode
     at: int = _AT
@@ -147,6 +179,8 @@ class InstanceOf:
 
 @dataclass(frozen=True, slots=True)
 class If:
+    """``if a then b else c``."""
+
     condition: "Node"
     then: "Node"
     otherwise: "Node"
@@ -164,6 +198,8 @@ class Iterator:
 
 @dataclass(frozen=True, slots=True)
 class For:
+    """``for a in b, c in d..e return f``."""
+
     iterators: tuple[Iterator, ...]
     body: "Node"
     at: int = _AT
@@ -171,6 +207,8 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Quantified:
+    """``some a in b satisfies c``, ``every a in b satisfies c``."""
+
     quantifier: Literal["some", "every"]
     iterators: tuple[Iterator, ...]
     condition: "Node"
@@ -179,12 +217,16 @@ class Quantified:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
+    """A parameter of a function, ``a`` or ``a: string``."""
+
     name: str
     type: TypeNode | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionDefinition:
+    """``function(a, b: number) c``."""
+
     parameters: tuple[Parameter, ...]
     body: "Node"
     external: bool = False
@@ -193,18 +235,24 @@ class FunctionDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ListLiteral:
+    """``[a, b]``."""
+
     items: tuple["Node", ...]
     at: int = _AT
 
 
 @dataclass(frozen=True, slots=True)
 class ContextLiteral:
+    """``{a: b, "c d": e}``."""
+
     entries: tuple[tuple[str, "Node"], ...]
     at: int = _AT
 
 
 @dataclass(frozen=True, slots=True)
 class RangeLiteral:
+    """``[a..b)``."""
+
     low: "Node"
     high: "Node"
     low_included: bool

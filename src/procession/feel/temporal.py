@@ -30,6 +30,8 @@ OFFSET_SECONDS_MAX: Final = 18 * 3600
 
 
 class Date(msgspec.Struct, frozen=True):
+    """A day of the proleptic Gregorian calendar; the year 0 is the one before 1."""
+
     year: int
     month: int
     day: int
@@ -58,6 +60,7 @@ class Time(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_local(self) -> bool:
+        """Whether it has neither an offset nor a zone."""
         return self.offset is None and self.zone is None
 
     @property
@@ -82,6 +85,8 @@ _REFERENCE_DAY: Final = Date(2000, 1, 1)
 
 
 class DateTime(msgspec.Struct, frozen=True, eq=False):
+    """A date and a time; the time holds the offset or zone of both."""
+
     date: Date
     time: Time
 
@@ -93,6 +98,7 @@ class DateTime(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_local(self) -> bool:
+        """Whether it has neither an offset nor a zone."""
         return self.time.is_local
 
     @property
@@ -102,6 +108,7 @@ class DateTime(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def offset_seconds(self) -> int | None:
+        """The offset, or the one that the zone has at this date and time."""
         zone = self.time.zone
         return self.time.offset if zone is None else zone_offset(zone, self.local_seconds)
 
@@ -112,6 +119,7 @@ class DateTime(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def nanoseconds(self) -> int:
+        """Since 1970-01-01, in UTC where there is an offset."""
         return self.value * NANOSECONDS + self.time.nanosecond
 
 
@@ -226,6 +234,7 @@ def plus_days_duration(value: Date | Time | DateTime, nanoseconds: int) -> Date 
 
 
 def plus_months(value: Date | DateTime, months: int) -> Date | DateTime:
+    """The same day of another month, or that month's last day."""
     day = value if isinstance(value, Date) else value.date
     moved = date(*add_months(day.year, day.month, day.day, months))
     return moved if isinstance(value, Date) else DateTime(moved, value.time)

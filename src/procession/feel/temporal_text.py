@@ -45,11 +45,13 @@ def _match(pattern: "re.Pattern[str]", text: str, what: str, example: str) -> "r
 
 
 def parse_date(text: str) -> Date:
+    """Raises Invalid."""
     match = _match(_DATE_PATTERN, text, "date", "2024-01-31")
     return date(int(match[1]), int(match[2]), int(match[3]))
 
 
 def parse_time(text: str) -> Time:
+    """Raises Invalid. 24:00:00 is 00:00:00."""
     match = _match(_TIME_PATTERN, text, "time", "13:45:00+01:00")
     found, _ = _time_of(match, 1)
     return found

@@ -47,7 +47,7 @@ def conforms(value: object, wanted: TypeNode, types: Mapping[str, TypeMeaning], 
                 _part_conforms(one, item, types, depth) for one in cast("list[object]", value)
             )
         case syntax.RangeType(item):
-            return type(value) is Range and _range_conforms(cast("Range", value), item, types, depth)
+            return type(value) is Range and _range_conforms(value, item, types, depth)
         case syntax.ContextType(members):
             return isinstance(value, Mapping) and all(
                 name in value and _part_conforms(cast("object", value[name]), kind, types, depth)

@@ -15,7 +15,7 @@ and pass through `feel` then. So an evaluation costs what it touches.
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 from procession.feel.limits import VALUE_DEPTH_MAX
 from procession.feel.numbers import number_of_float
@@ -71,7 +71,8 @@ def _feel_of_subclass(value: object) -> object:
     return list(cast("list[object]", value)) if isinstance(value, list) else None
 
 
-def is_context(value: object) -> bool:
+def is_context(value: object) -> TypeGuard[Mapping[str, object]]:
+    """Whether it has members: a dict or any other Mapping."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
@@ -173,9 +174,9 @@ def identical(left: object, right: object) -> bool:
             return equal(left, right) is True
 
 
-def order(left: Any, right: Any) -> int | None:
+def order(left: Any, right: Any) -> int | None:  # noqa: ANN401 - compared as what its type was just found to be
     """-1, 0 or 1 where both values are of one ordered type, else None."""
-    kind, other = type(left), type(right)
+    kind, other = cast("type[object]", type(left)), cast("type[object]", type(right))
     if kind in _NUMBERS:
         if other not in _NUMBERS:
             return None
@@ -231,7 +232,7 @@ def is_in(value: object, test: object) -> bool | None:
         items = cast("list[object]", test)
         if any(_is_item(value, feel(item)) for item in items):
             return True
-        return type(value) is list and equal(value, test) is True
+        return type(value) is list and equal(cast("object", value), test) is True
     return equal(value, test)
 
 

@@ -1,7 +1,6 @@
 """Built-in functions on contexts. They make new contexts; none is changed."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from procession.feel.functions.registry import builtin
 from procession.feel.problems import Invalid
@@ -36,7 +35,7 @@ def context_of_entries(entries: list[object]) -> dict[str, object]:
 def _key_and_value(entry: object) -> tuple[str, object]:
     if not is_context(entry):
         raise Invalid(f"every entry must be a context with key and value, found a {kind_of(entry)}")
-    members = cast("Context", entry)
+    members: Context = entry
     key = members.get("key")
     if not isinstance(key, str) or "value" not in members:
         raise Invalid("every entry must have a key that is a string, and a value")
@@ -56,10 +55,10 @@ def context_put_deep(context: Context, keys: list[object], value: object) -> dic
     first = keys[0]
     if len(keys) == 1:
         return {**context, first: value}
-    inner = feel(context[first]) if first in context else {}
+    inner: object = feel(context[first]) if first in context else dict[str, object]()
     if not is_context(inner):
         raise Invalid(f"the member {first!r} must be a context, found a {kind_of(inner)}")
-    return {**context, first: context_put_deep(cast("Context", inner), keys[1:], value)}
+    return {**context, first: context_put_deep(inner, keys[1:], value)}
 
 
 @builtin("context merge(contexts: list)")
@@ -69,5 +68,5 @@ def context_merge(contexts: list[object]) -> dict[str, object]:
     for context in map(feel, contexts):
         if not is_context(context):
             raise Invalid(f"all items must be contexts, found a {kind_of(context)}")
-        result.update(cast("Context", context))
+        result.update(context)
     return result

@@ -151,7 +151,7 @@ _CONSTRUCTORS = {"date": date_from, "time": time_from, "date and time": date_tim
 
 
 @builtin("not(negand: boolean?)")
-def negate(value: bool | None) -> bool | None:
+def negate(value: bool | None) -> bool | None:  # noqa: FBT001 - called with what stands in the expression
     return None if value is None else not value
 
 

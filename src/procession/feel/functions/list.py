@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cmp_to_key
 from itertools import chain
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from procession.feel import arithmetic
 from procession.feel.functions.registry import builtin
@@ -302,7 +302,7 @@ def sort(run: Run, items: Items, precedes: Function | None = None) -> Items:
         return sorted(values, key=cmp_to_key(_natural_order))
     goes_first = precedes
 
-    def compare(left: Any, right: Any) -> int:
+    def compare(left: object, right: object) -> int:
         if goes_first.invoke([left, right], run) is True:
             return -1
         return 1 if goes_first.invoke([right, left], run) is True else 0

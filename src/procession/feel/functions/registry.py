@@ -37,6 +37,8 @@ class Unfit(Invalid):
 
 
 class Parameter(NamedTuple):
+    """A parameter and what fits it."""
+
     name: str
     types: str  # as written, for messages
     kinds: frozenset[type]
@@ -57,6 +59,7 @@ class Form(NamedTuple):
     with_run: bool
 
     def takes(self, count: int) -> bool:
+        """Whether the form can be called with so many arguments."""
         return self.required <= count and (self.rest is not None or count <= len(self.parameters))
 
     def call(self, run: Run, arguments: Sequence[object]) -> object:
@@ -76,12 +79,14 @@ def _fit(argument: object, parameter: Parameter) -> object:
     elif parameter.any or (parameter.context and is_context(argument)):
         return argument
     elif parameter.list:
-        return argument if type(argument) is list else [argument]
+        return cast("object", argument) if type(argument) is list else [argument]
     elif type(argument) is list and len(cast("list[object]", argument)) == 1:
         only = feel(cast("list[object]", argument)[0])
         if type(only) in parameter.kinds or (parameter.context and is_context(only)):
             return only
-    raise Unfit(f"the parameter {parameter.name!r} must be a {parameter.types}, found {kind_of(argument)}")
+    raise Unfit(
+        f"the parameter {parameter.name!r} must be a {parameter.types}, found {kind_of(cast('object', argument))}"
+    )
 
 
 class Builtin:
@@ -102,6 +107,7 @@ class Builtin:
         return self.call(run, arguments, self.forms_for(len(arguments)))
 
     def forms_for(self, count: int) -> list[Form]:
+        """The forms that can be called with so many arguments."""
         return [form for form in self.forms if form.takes(count)]
 
     def call(self, run: Run, arguments: Sequence[object], forms: Sequence[Form]) -> object:
@@ -126,12 +132,13 @@ class Builtin:
         for form in self.forms:
             parameters = [*form.parameters, form.rest] if form.rest else list(form.parameters)
             places = [given.get(parameter.name) for parameter in parameters]
-            if len(given) == len(names) and given.keys() <= {parameter.name for parameter in parameters}:
-                if None not in places[: form.required]:
-                    found.append((form, places))
+            known = len(given) == len(names) and given.keys() <= {parameter.name for parameter in parameters}
+            if known and None not in places[: form.required]:
+                found.append((form, places))
         return found
 
     def usage(self) -> str:
+        """The forms as one may write them, for messages."""
         return " or ".join(
             f"{self.name}({', '.join(parameter.name for parameter in form.parameters)})" for form in self.forms
         )
