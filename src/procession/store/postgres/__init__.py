@@ -1,0 +1,5 @@
+"""PostgreSQL behind the port of the stores: set-based statements over asyncpg. It knows no rule of a process."""
+
+from procession.store.postgres.store import PostgresStore
+
+__all__ = ["PostgresStore"]

@@ -1,0 +1,224 @@
+"""The commit protocol: many steps of different instances, applied in one statement per shape. It decides nothing.
+
+One statement with several data-modifying parts (``with ... insert ... update ... delete``) is one round trip and one
+transaction. Why that is safe under READ COMMITTED, where other transactions commit while it runs:
+
+- *The guard is the instance's row.* ``update instance ... where key = s.instance and rev = s.rev`` locks the row. If
+  another transaction holds it, ours waits, and PostgreSQL then checks the condition again on the row's newest version
+  (EvalPlanQual): a changed revision no longer matches, the row is not updated and not returned. A new instance is
+  guarded by its primary key: ``on conflict do nothing`` waits for a concurrent insert and returns only what it wrote.
+- *Everything else follows the guard.* All parts of the statement see one snapshot, in which an instance may still look
+  unchanged; so no part looks at the instance table again: each joins the set of keys that the guard returned. What the
+  guard did not return has written nothing, whatever the snapshot showed.
+- *The revision is the truth for process jobs, the lease a check on top.* Fences are read in the statement's snapshot.
+  A job rescued, or claimed by somebody else, after that snapshot and before our commit is deleted all the same, by its
+  key: its step has been applied, so its work is done; the later holder's step carries an old revision (STALE) or finds
+  its job gone (FENCED). Both orders have a serial equivalent, and the state changes once. A job deleted elsewhere is
+  not found: nothing to do, the guard having passed. Plain jobs have no instance; there ``finish`` is exact by lease.
+- *Locks are taken in key order.* Rows are sent sorted by instance and by job; the plans of HOT sessions reach tables
+  through index scans over sorted arrays (_sessions.py), so that two commits with crossing instances wait, and do not
+  deadlock. Message channels come first (advisory locks, sorted), then instances, jobs, the rest. Claims, promotions and
+  rescues skip what is locked, so a commit never waits for them in a circle. Should PostgreSQL still see a deadlock, it
+  ends one transaction wholly, and that one is tried again.
+
+A value that the database refuses ends the whole statement with nothing written. Then the batch is halved until the
+refused step stands alone; its neighbours are applied in their halves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from procession.errors import Bug, InvalidValue
+from procession.ids import Keys
+from procession.store._shared.refusals import clean_text
+from procession.store._shared.refusals import refusal_of_step as refusal_everywhere
+from procession.store.postgres._columns import Columns, encode_json, job_columns, refusal_of_step, sparse, tags_column
+from procession.store.postgres._failures import Collided
+from procession.store.postgres._matching import lock_channels, match_new_subscriptions, needs_channel
+from procession.store.postgres._sessions import Session, Sessions
+from procession.store.rows import Shape, Step, StepOutcome, StepResult
+
+COLLISIONS_MAX: Final = 5  # deadlocks in a row that one commit survives; locks in order make even one a rarity
+_APPLIED: Final = StepResult(outcome=StepOutcome.APPLIED)
+
+Answers = dict[int, StepResult]  # per instance; a missing one is APPLIED
+Write = Callable[[Session, list[Step]], Awaitable[Answers]]
+
+
+async def commit(sessions: Sessions, steps: Sequence[Step], keys: Keys, now: int | None) -> list[StepResult]:
+    """Apply steps; one answer per step, in order. Steps of different shapes are different transactions."""
+    answers: Answers = {}
+    by_shape: dict[Shape, list[Step]] = {}
+    for step in steps:
+        if why := refusal_everywhere(step) or refusal_of_step(step):
+            answers[step.instance] = StepResult(outcome=StepOutcome.REFUSED, error=why)
+        else:
+            by_shape.setdefault(step.shape(), []).append(step)
+    if len({step.instance for step in steps}) != len(steps):
+        raise Bug("Expected at most one step per instance in a commit")
+    jobs = [_apply(sessions, shaped, _writer(shape, keys, now)) for shape, shaped in by_shape.items()]
+    found = [await jobs[0]] if len(jobs) == 1 else await asyncio.gather(*jobs)
+    for some in found:
+        answers |= some
+    if not answers:
+        return [_APPLIED] * len(steps)
+    await _prefer_stale(sessions, steps, answers)
+    return [answers.get(step.instance, _APPLIED) for step in steps]
+
+
+async def _apply(sessions: Sessions, steps: list[Step], write: Write) -> Answers:
+    """Apply steps of one shape, halving the batch for as long as the database refuses a value in it."""
+    steps.sort(key=_instance_of)
+    try:
+        return await _written(sessions, steps, write)
+    except InvalidValue as refused:
+        if len(steps) == 1:
+            return {steps[0].instance: StepResult(outcome=StepOutcome.REFUSED, error=str(refused))}
+    middle = len(steps) // 2
+    return await _apply(sessions, steps[:middle], write) | await _apply(sessions, steps[middle:], write)
+
+
+async def _prefer_stale(sessions: Sessions, steps: Sequence[Step], answers: Answers) -> None:
+    """A refused step that was decided on another revision is to be decided again before anybody looks at its values."""
+    refused = {step.instance: step.rev for step in steps if _is_refused(answers.get(step.instance))}
+    if not refused:
+        return
+    found = {row[0]: row[1] for row in await sessions.fetch("revisions", list(refused))}
+    for instance, rev in refused.items():
+        if found.get(instance, -1) != rev:
+            answers[instance] = StepResult(outcome=StepOutcome.STALE)
+
+
+def _is_refused(answer: StepResult | None) -> bool:
+    return answer is not None and answer.outcome is StepOutcome.REFUSED
+
+
+async def _written(sessions: Sessions, steps: list[Step], write: Write) -> Answers:
+    for _ in range(COLLISIONS_MAX):
+        try:
+            async with sessions.lend() as session:
+                return await write(session, steps)
+        except Collided:
+            continue
+    async with sessions.lend() as session:
+        return await write(session, steps)
+
+
+def _writer(shape: Shape, keys: Keys, now: int | None) -> Write:
+    async def write_start(session: Session, steps: list[Step]) -> Answers:
+        jobs = _jobs_of(steps)
+        return _answers(await session.fetch("commit_start", *_start_columns(steps), now, *job_columns(jobs)))
+
+    async def write_step(session: Session, steps: list[Step]) -> Answers:
+        columns = (*_step_columns(steps), now, *_fence_columns(steps), *job_columns(_jobs_of(steps)))
+        return _answers(await session.fetch("commit_step", *columns))
+
+    async def write_wide(session: Session, steps: list[Step]) -> Answers:
+        if not any(needs_channel(step) for step in steps):
+            return _answers(await session.fetch("commit_wide", *_wide_columns(steps, now)))
+        async with session.transaction():
+            await lock_channels(session, steps)
+            answers = _answers(await session.fetch("commit_wide", *_wide_columns(steps, now)))
+            applied = [step for step in steps if step.instance not in answers]
+            return answers | await match_new_subscriptions(session, applied, keys, now)
+
+    return {Shape.START: write_start, Shape.STEP: write_step, Shape.WIDE: write_wide}[shape]
+
+
+def _answers(rows: list[Any]) -> Answers:
+    """The steps that did not apply: (instance, whether a fence was the reason)."""
+    return {
+        row[0]: StepResult(outcome=StepOutcome.FENCED if len(row) > 1 and row[1] else StepOutcome.STALE) for row in rows
+    }
+
+
+def _instance_of(step: Step) -> int:
+    return step.instance
+
+
+def _jobs_of(steps: list[Step]) -> list[Any]:
+    jobs = [job for step in steps for job in step.new_jobs]
+    jobs.sort(key=_key_of)
+    return jobs
+
+
+def _key_of(job: Any) -> int:  # noqa: ANN401 - any row with a key
+    return job.key
+
+
+def _start_columns(steps: list[Step]) -> Columns:
+    return [
+        [step.instance for step in steps],
+        [step.definition for step in steps],
+        [step.process_id for step in steps],
+        sparse([int(step.status) for step in steps]),
+        [step.state for step in steps],
+        sparse([step.variables for step in steps]),
+        sparse([step.events for step in steps]),
+        sparse([step.business_id or None for step in steps]),
+        sparse([step.parent or None for step in steps]),
+        sparse([step.parent_element_instance or None for step in steps]),
+        tags_column(steps),
+        sparse([step.tenant or None for step in steps]),
+    ]
+
+
+def _step_columns(steps: list[Step]) -> Columns:
+    return [
+        [step.instance for step in steps],
+        [step.rev for step in steps],
+        [step.definition for step in steps],
+        sparse([int(step.status) for step in steps]),
+        [step.state for step in steps],
+        sparse([step.variables for step in steps]),
+        sparse([step.events for step in steps]),
+    ]
+
+
+def _fence_columns(steps: list[Step]) -> Columns:
+    fences = [(fence.key, fence.lease, step.instance) for step in steps for fence in step.closed_jobs]
+    fences.sort()
+    return [list(column) for column in zip(*fences, strict=True)] or [[], [], []]
+
+
+def _wide_columns(steps: list[Step], now: int | None) -> tuple[Any, ...]:
+    changed = sorted(
+        (job.key, int(job.state), job.retries, clean_text(job.error), step.instance, job.lease)
+        for step in steps
+        for job in step.changed_jobs
+    )
+    tasks = sorted((t.key, encode_json(t.changes), s.instance) for s in steps for t in s.changed_user_tasks)
+    incidents = [row for step in steps for row in step.new_incidents]
+    for incident in incidents:
+        incident.message = clean_text(incident.message)  # what it says must not be why it is lost
+    return (
+        *_step_columns(steps),
+        now,
+        *_fence_columns(steps),
+        *job_columns(_jobs_of(steps)),
+        [step.instance for step in steps],
+        [step.process_id for step in steps],
+        sparse([step.business_id or None for step in steps]),
+        sparse([step.parent or None for step in steps]),
+        sparse([step.parent_element_instance or None for step in steps]),
+        tags_column(steps),
+        sparse([step.tenant or None for step in steps]),
+        sparse([step.start_channel or None for step in steps]),
+        sparse([step.release_channel or None for step in steps]),
+        *_columns(changed, 6)[:5],
+        encode_json([row for step in steps for row in step.new_subscriptions]),
+        *_columns([(key, s.instance) for s in steps for key in s.closed_subscriptions], 2),
+        encode_json(incidents),
+        *_columns([(key, s.instance) for s in steps for key in s.closed_incidents], 2),
+        encode_json([row for step in steps for row in step.new_user_tasks]),
+        *_columns(tasks, 3),
+        *_columns([(key, s.instance) for s in steps for key in s.closed_user_tasks], 2),
+        _columns(changed, 6)[5],
+    )
+
+
+def _columns(rows: list[tuple[Any, ...]], width: int) -> Columns:
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]

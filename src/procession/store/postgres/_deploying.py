@@ -1,0 +1,142 @@
+"""Deployments: versions, and what their start events bring. One deployment at a time, each in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from procession.ids import FIRST_PARTITION, key_of
+from procession.jobs.kinds import TIMER_QUEUE, JobKind
+from procession.store._shared.refusals import check_jobs, check_text
+from procession.store.postgres._columns import job_columns
+from procession.store.postgres._reading import stored_definition
+from procession.store.postgres._sessions import Session, Sessions
+from procession.store.rows import Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
+
+
+async def deploy(sessions: Sessions, deployment: Deployment, now: int | None) -> list[StoredDefinition]:
+    """Store what is new of a deployment; its definitions in the order given."""
+    _check(deployment)
+    async with sessions.lend() as session, session.transaction():
+        await session.fetch("deploy_lock")
+        latest = await _latest(session, deployment)
+        found = [
+            _decide(deployment, resource, new, latest)
+            for resource in deployment.resources
+            for new in resource.definitions
+        ]
+        files = await _new_files(session, deployment)
+        if not files and not any(each.created for each in found):
+            return found
+        meant = sorted({each.key for each in found})
+        rows = await session.fetch("deploy_deployment", deployment.key, deployment.tenant, meant, now)
+        for each in found:
+            each.deployed_at = rows[0][0] if each.created else each.deployed_at
+        await _write(session, deployment, found, files, now)
+    return found
+
+
+def _check(deployment: Deployment) -> None:
+    for resource in deployment.resources:
+        check_text(resource.name, "a resource's name")
+        for new in resource.definitions:
+            check_text(new.process_id, "a process id")
+            for start in new.start_subscriptions:
+                check_text(start.name, "the name of a start event's message or signal")
+
+
+async def _latest(session: Session, deployment: Deployment) -> dict[str, StoredDefinition]:
+    process_ids = [new.process_id for resource in deployment.resources for new in resource.definitions]
+    rows = await session.fetch("deploy_latest", deployment.tenant, process_ids)
+    return {each.process_id: each for each in map(stored_definition, rows)}
+
+
+async def _new_files(session: Session, deployment: Deployment) -> list[NewResource]:
+    """Files without processes that are not stored yet."""
+    files = [resource for resource in deployment.resources if not resource.definitions]
+    if not files:
+        return []
+    checksums, names = [each.checksum for each in files], [each.name for each in files]
+    rows = await session.fetch("deploy_known_files", deployment.tenant, checksums, names)
+    known = {(row[0], row[1]) for row in rows}
+    return [each for each in files if (each.name, each.checksum) not in known]
+
+
+def _decide(
+    deployment: Deployment, resource: NewResource, new: NewDefinition, latest: dict[str, StoredDefinition]
+) -> StoredDefinition:
+    """The version that a definition is: the latest one if that is the same, or a new one."""
+    before = latest.get(new.process_id)
+    if before and (before.checksum, before.methods) == (resource.checksum, new.methods):
+        return msgspec.structs.replace(before, created=False)
+    stored = StoredDefinition(
+        key=new.key,
+        process_id=new.process_id,
+        version=before.version + 1 if before else 1,
+        name=new.name,
+        version_tag=new.version_tag,
+        resource=resource.key,
+        resource_name=resource.name,
+        checksum=resource.checksum,
+        deployment=deployment.key,
+        deployed_at=0,
+        elements=list(new.elements),
+        methods=list(new.methods),
+        tenant=deployment.tenant,
+        created=True,
+    )
+    latest[new.process_id] = stored
+    return stored
+
+
+async def _write(
+    session: Session, deployment: Deployment, found: list[StoredDefinition], files: list[NewResource], now: int | None
+) -> None:
+    created = {each.key: each for each in found if each.created}
+    for resource in deployment.resources:
+        if resource in files or any(new.key in created for new in resource.definitions):
+            values = (resource.key, deployment.key, resource.name, resource.kind, resource.checksum, resource.content)
+            await session.fetch("deploy_resource", *values)
+        for new in resource.definitions:
+            if new.key in created:
+                await _write_definition(session, created[new.key], new, now)
+
+
+async def _write_definition(session: Session, stored: StoredDefinition, new: NewDefinition, now: int | None) -> None:
+    tenant, process_id = stored.tenant, stored.process_id
+    numbers = (stored.version, stored.name, stored.version_tag, stored.resource, stored.deployment)
+    await session.fetch("deploy_definition", stored.key, tenant, process_id, *numbers, stored.elements, stored.methods)
+    starts, timers = new.start_subscriptions, new.start_timers
+    if not starts and not timers:
+        return
+    keys = await _take_keys(session, len(starts) + len(timers))
+    if starts:
+        columns: list[list[Any]] = [
+            [int(start.trigger) for start in starts],
+            [start.name for start in starts],
+            [start.element for start in starts],
+        ]
+        await session.fetch("deploy_starts", stored.key, tenant, process_id, keys[: len(starts)], *columns)
+    jobs = [
+        NewJob(
+            key=key,
+            kind=JobKind.TIMER,
+            queue=TIMER_QUEUE,
+            type="",
+            element=timer.element,
+            definition=stored.key,
+            run_at=timer.due_at,
+            args=timer.args,
+            tenant=tenant,
+        )
+        for key, timer in zip(keys[len(starts) :], timers, strict=True)
+    ]
+    check_jobs(jobs)
+    if jobs:
+        await session.fetch("enqueue", now, *job_columns(jobs))
+
+
+async def _take_keys(session: Session, count: int) -> list[int]:
+    first = (await session.fetch("take_keys", count))[0][0]
+    return [key_of(FIRST_PARTITION, first + number) for number in range(count)]

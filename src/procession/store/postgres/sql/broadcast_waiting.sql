@@ -1,0 +1,15 @@
+-- Everything that waits for a signal, start events included. Rows are locked, so that two broadcasts at once do not
+-- both reach a subscription that is taken once: the later one waits, and sees it taken.
+select key, instance, element_instance, element, definition, process_id, trigger, name, correlation_key, once, tenant
+from procession.subscription
+where not taken
+  and key = any(array(
+      select key
+      from procession.subscription
+      where instance is not null and not taken and trigger = 3 and tenant = $1 and name = $2
+      union all
+      select key
+      from procession.subscription
+      where instance is null and trigger = 3 and tenant = $1 and name = $2))
+order by key
+for no key update

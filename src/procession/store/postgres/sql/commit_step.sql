@@ -1,0 +1,49 @@
+-- Steps of existing instances: jobs closed and opened, history. Answers with the steps that did not apply, and whether a
+-- fence was the reason. Why this is safe under READ COMMITTED: see _commit.py.
+with s as materialized (
+    select *
+    from unnest($1::bigint[], $2::int[], $3::bigint[], $4::smallint[], $5::bytea[], $6::jsonb[], $7::json[])
+         as u (instance, rev, definition, status, state, variables, events)
+), f as materialized (
+    select * from unnest($9::bigint[], $10::int[], $11::bigint[]) as u (job, lease, instance)
+), fenced as materialized (
+    select f.instance
+    from f
+    left join (select key, lease from procession.job where key = any($9) and state = 1) held
+           on held.key = f.job and held.lease = f.lease
+    where f.lease > 0 and held.key is null
+), i as (
+    update procession.instance
+    set rev = s.rev + 1, definition = s.definition, status = coalesce(s.status, 0), state = s.state,
+        variables = coalesce(s.variables, instance.variables),
+        ended_at = case when s.status in (1, 2) then coalesce($8::timestamptz, now()) end
+    from s
+    where instance.key = any($1) and instance.key = s.instance and instance.rev = s.rev
+      and s.instance not in (select instance from fenced)
+    returning instance.key
+), d as (
+    delete from procession.job where key = any(array(select f.job from f where f.instance in (select key from i)))
+), j as (
+    insert into procession.job (key, kind, state, queue, type, instance, element_instance, element, definition, priority,
+                                run_at, created_at, owner, lease, attempt, retries, args, tenant)
+    select n.key, coalesce(n.kind, 0),
+           case when n.owner is not null then 1 when n.run_at > coalesce($8, now()) or n.delay_ms > 0 then 2 else 0 end,
+           n.queue, n.type, n.instance, n.element_instance, n.element, n.definition, coalesce(n.priority, 0),
+           coalesce(n.run_at, coalesce($8, now())) + coalesce(n.delay_ms, 0) * interval '1 millisecond', coalesce($8, now()),
+           n.owner, case when n.owner is null then 0 else 1 end, case when n.owner is null then 0 else 1 end,
+           n.retries, n.args, n.tenant
+    from unnest($12::bigint[], $13::smallint[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::text[],
+                $19::bigint[], $20::int[], $21::timestamptz[], $22::bigint[], $23::int[], $24::json[], $25::int[],
+                $26::text[])
+         as n (key, kind, queue, type, instance, element_instance, element, definition, priority, run_at, delay_ms,
+               retries, args, owner, tenant)
+    where n.instance in (select key from i)
+), h as (
+    insert into procession.history (instance, definition, at, events)
+    select s.instance, s.definition, coalesce($8, now()), s.events
+    from s
+    where s.events is not null and s.instance in (select key from i)
+)
+select s.instance, s.instance in (select instance from fenced)
+from s
+where s.instance not in (select key from i)

@@ -1,0 +1,182 @@
+-- Steps of any shape in one statement: new and existing instances, and everything that waits. The guard is that of
+-- commit_step.sql; a requested instance (rev 0) has a row already. Rare rows come as JSON with the names of rows.py.
+with s as materialized (
+    select *
+    from unnest($1::bigint[], $2::int[], $3::bigint[], $4::smallint[], $5::bytea[], $6::jsonb[], $7::json[])
+         as u (instance, rev, definition, status, state, variables, events)
+), f as materialized (
+    select * from unnest($9::bigint[], $10::int[], $11::bigint[]) as u (job, lease, instance)
+), c as materialized (
+    select *
+    from unnest($36::bigint[], $37::smallint[], $38::int[], $39::text[], $40::bigint[], $53::int[])
+         as u (key, state, retries, error, instance, lease)
+), fenced as materialized (
+    select f.instance
+    from f
+    left join (select key, lease from procession.job where key = any($9) and state = 1) held
+           on held.key = f.job and held.lease = f.lease
+    where f.lease > 0 and held.key is null
+    union all
+    select c.instance
+    from c
+    left join (select key, lease from procession.job where key = any($36) and state = 1) held
+           on held.key = c.key and held.lease = c.lease
+    where c.lease > 0 and held.key is null
+), o as materialized (
+    select *
+    from unnest($27::bigint[], $28::text[], $29::text[], $30::bigint[], $31::bigint[], $32::json[], $33::text[],
+                $34::text[], $35::text[])
+         as u (instance, process_id, business_id, parent, parent_element_instance, tags, tenant, start_channel,
+               release_channel)
+), new as (
+    insert into procession.instance (key, definition, parent, parent_element_instance, started_at, ended_at, rev, status,
+                                     process_id, business_id, tenant, tags, state, variables)
+    select s.instance, s.definition, o.parent, o.parent_element_instance, coalesce($8::timestamptz, now()),
+           case when s.status in (1, 2) then coalesce($8, now()) end, 1, coalesce(s.status, 0), o.process_id, o.business_id,
+           o.tenant,
+           case when o.tags is not null then array(select json_array_elements_text(o.tags)) end, s.state,
+           coalesce(s.variables, '{}')
+    from s
+    join o on o.instance = s.instance
+    where s.rev < 0 and s.instance not in (select instance from fenced)
+    on conflict (key) do nothing
+    returning key
+), old as (
+    update procession.instance
+    set rev = s.rev + 1, definition = s.definition, process_id = o.process_id, status = coalesce(s.status, 0),
+        state = s.state, variables = coalesce(s.variables, instance.variables),
+        ended_at = case when s.status in (1, 2) then coalesce($8, now()) end,
+        business_id = case when s.rev = 0 then coalesce(o.business_id, instance.business_id) else instance.business_id end,
+        parent = case when s.rev = 0 then coalesce(o.parent, instance.parent) else instance.parent end,
+        parent_element_instance = case when s.rev = 0
+                                  then coalesce(o.parent_element_instance, instance.parent_element_instance)
+                                  else instance.parent_element_instance end,
+        tenant = case when s.rev = 0 then coalesce(o.tenant, instance.tenant) else instance.tenant end,
+        tags = case when s.rev = 0 and o.tags is not null
+               then array(select json_array_elements_text(o.tags)) else instance.tags end
+    from s
+    join o on o.instance = s.instance
+    where instance.key = any($1) and instance.key = s.instance and instance.rev = s.rev
+      and s.instance not in (select instance from fenced)
+    returning instance.key, instance.tenant, instance.process_id
+), i as materialized (
+    select key from new union all select key from old
+), d as (
+    delete from procession.job where key = any(array(select f.job from f where f.instance in (select key from i)))
+), j as (
+    insert into procession.job (key, kind, state, queue, type, instance, element_instance, element, definition, priority,
+                                run_at, created_at, owner, lease, attempt, retries, args, tenant)
+    select n.key, coalesce(n.kind, 0),
+           case when n.owner is not null then 1 when n.run_at > coalesce($8, now()) or n.delay_ms > 0 then 2 else 0 end,
+           n.queue, n.type, n.instance, n.element_instance, n.element, n.definition, coalesce(n.priority, 0),
+           coalesce(n.run_at, coalesce($8, now())) + coalesce(n.delay_ms, 0) * interval '1 millisecond', coalesce($8, now()),
+           n.owner, case when n.owner is null then 0 else 1 end, case when n.owner is null then 0 else 1 end,
+           n.retries, n.args, n.tenant
+    from unnest($12::bigint[], $13::smallint[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::text[],
+                $19::bigint[], $20::int[], $21::timestamptz[], $22::bigint[], $23::int[], $24::json[], $25::int[],
+                $26::text[])
+         as n (key, kind, queue, type, instance, element_instance, element, definition, priority, run_at, delay_ms,
+               retries, args, owner, tenant)
+    where n.instance in (select key from i)
+), h as (
+    insert into procession.history (instance, definition, at, events)
+    select s.instance, s.definition, coalesce($8, now()), s.events
+    from s
+    where s.events is not null and s.instance in (select key from i)
+), jobs_changed as (
+    update procession.job
+    set state = c.state,
+        retries = case when c.retries < 0 then job.retries else c.retries end,
+        crashes = case when c.retries < 0 then job.crashes else 0 end,
+        error = coalesce(nullif(c.error, ''), job.error),
+        owner = case when c.state = 1 then job.owner end
+    from c
+    where job.key = any($36) and job.key = c.key and c.instance in (select key from i)
+), subscribed as (
+    insert into procession.subscription (key, instance, element_instance, definition, trigger, once, tenant, name,
+                                         correlation_key, process_id, element)
+    select x.key, x.instance, x.element_instance, s.definition, x.trigger, coalesce(x.once, true), coalesce(x.tenant, ''),
+           x.name, coalesce(x.correlation_key, ''), x.process_id, x.element
+    from json_to_recordset($41)
+         as x (key bigint, instance bigint, element_instance bigint, trigger smallint, once boolean, tenant text,
+               name text, correlation_key text, process_id text, element text)
+    join s on s.instance = x.instance
+    where x.instance in (select key from i)
+    order by x.key
+), unsubscribed as (
+    delete from procession.subscription
+    where key = any(array(select c.key from unnest($42::bigint[], $43::bigint[]) as c (key, instance)
+                          where c.instance in (select key from i)))
+), raised as (
+    insert into procession.incident (key, instance, element_instance, definition, job, created_at, process_id, element,
+                                     kind, message, fingerprint, tenant)
+    select x.key, x.instance, x.element_instance, x.definition, x.job, coalesce($8, now()), x.process_id, x.element,
+           x.kind, x.message, coalesce(x.fingerprint, ''), x.tenant
+    from json_to_recordset($44)
+         as x (key bigint, instance bigint, element_instance bigint, definition bigint, job bigint, process_id text,
+               element text, kind text, message text, fingerprint text, tenant text)
+    where x.instance in (select key from i)
+    order by x.key
+), settled as (
+    delete from procession.incident
+    where key = any(array(select c.key from unnest($45::bigint[], $46::bigint[]) as c (key, instance)
+                          where c.instance in (select key from i)))
+), assigned as (
+    insert into procession.user_task (key, instance, element_instance, definition, created_at, due_at, follow_up_at,
+                                      priority, process_id, element, name, assignee, form_key, candidate_users,
+                                      candidate_groups, tenant)
+    select x.key, x.instance, x.element_instance, x.definition, coalesce($8, now()),
+           to_timestamp(nullif(x.due_at, 0) / 1000.0), to_timestamp(nullif(x.follow_up_at, 0) / 1000.0),
+           coalesce(x.priority, 50), x.process_id, x.element, coalesce(x.name, ''), coalesce(x.assignee, ''),
+           coalesce(x.form_key, ''), coalesce(x.candidate_users, '{}'), coalesce(x.candidate_groups, '{}'), x.tenant
+    from json_to_recordset($47)
+         as x (key bigint, instance bigint, element_instance bigint, definition bigint, due_at bigint,
+               follow_up_at bigint, priority int, process_id text, element text, name text, assignee text, form_key text,
+               candidate_users text[], candidate_groups text[], tenant text)
+    where x.instance in (select key from i)
+    order by x.key
+), reassigned as (
+    update procession.user_task
+    set name = coalesce(x.changes ->> 'name', user_task.name),
+        assignee = coalesce(x.changes ->> 'assignee', user_task.assignee),
+        form_key = coalesce(x.changes ->> 'form_key', user_task.form_key),
+        priority = coalesce((x.changes ->> 'priority')::int, user_task.priority),
+        due_at = case when x.changes ? 'due_at' then to_timestamp(nullif((x.changes ->> 'due_at')::bigint, 0) / 1000.0)
+                 else user_task.due_at end,
+        follow_up_at = case when x.changes ? 'follow_up_at'
+                       then to_timestamp(nullif((x.changes ->> 'follow_up_at')::bigint, 0) / 1000.0)
+                       else user_task.follow_up_at end,
+        candidate_users = case when x.changes ? 'candidate_users'
+                          then array(select jsonb_array_elements_text(x.changes -> 'candidate_users'))
+                          else user_task.candidate_users end,
+        candidate_groups = case when x.changes ? 'candidate_groups'
+                           then array(select jsonb_array_elements_text(x.changes -> 'candidate_groups'))
+                           else user_task.candidate_groups end
+    from unnest($48::bigint[], $49::jsonb[], $50::bigint[]) as x (key, changes, instance)
+    where user_task.key = any($48) and user_task.key = x.key and x.instance in (select key from i)
+), done as (
+    delete from procession.user_task
+    where key = any(array(select c.key from unnest($51::bigint[], $52::bigint[]) as c (key, instance)
+                          where c.instance in (select key from i)))
+), held as (
+    -- A message that started the instance holds the channel for it already. Another holder: the step is refused.
+    insert into procession.start_channel (tenant, process_id, correlation_key, instance)
+    select coalesce(o.tenant, ''), o.process_id, o.start_channel, o.instance
+    from o
+    join s on s.instance = o.instance
+    where o.start_channel is not null and s.rev <= 0 and o.instance in (select key from i)
+      and not exists (
+          select from procession.start_channel h
+          where h.tenant = coalesce(o.tenant, '') and h.process_id = o.process_id
+            and h.correlation_key = o.start_channel and h.instance = o.instance)
+    order by 1, 2, 3
+), released as (
+    delete from procession.start_channel h
+    using o, old
+    where o.release_channel is not null and old.key = o.instance
+      and h.tenant = coalesce(old.tenant, '') and h.process_id = old.process_id
+      and h.correlation_key = o.release_channel and h.instance = o.instance
+)
+select s.instance, s.instance in (select instance from fenced)
+from s
+where s.instance not in (select key from i)

@@ -1,0 +1,8 @@
+-- Delete jobs that ended well, under their leases. Answers with those that were held.
+with u as materialized (
+    select * from unnest($1::bigint[], $2::int[]) as u (key, lease)
+)
+delete from procession.job
+using u
+where job.key = any($1) and job.key = u.key and job.lease = u.lease and job.state = 1
+returning job.key, job.lease

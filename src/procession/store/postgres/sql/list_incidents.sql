@@ -1,0 +1,7 @@
+-- Open incidents, oldest first.
+select key, instance, element_instance, element, definition, process_id, kind, message, job, created_at, fingerprint,
+       tenant
+from procession.incident
+where ($1::bigint = 0 or instance = $1) and ($2 = '' or process_id = $2) and key > $3::bigint
+order by key
+limit $4

@@ -1,0 +1,2 @@
+-- The bytes of a deployed file.
+select content from procession.resource where key = $1
