@@ -15,7 +15,7 @@ from procession.core.waits import open_event, text_of
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import date_due
-from procession.model.definition import Element, Evaluable, Work
+from procession.model.definition import Element, Evaluable, Kind, Work
 
 PRIORITY_MAX = 32_767  # the job table keeps a small integer
 
@@ -114,7 +114,9 @@ def start_user_task(step: Step, element: Element, node: ElementInstance) -> None
 
 
 def _is_bare(element: Element) -> bool:
-    """Whether nothing can happen at an activity without work."""
+    """Whether nothing can happen at an activity without work; what holds elements or calls a process has some."""
+    if element.kind < Kind.TASK:
+        return False
     return not (element.inputs or element.outputs or element.boundaries or element.listeners)
 
 
