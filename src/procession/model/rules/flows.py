@@ -52,6 +52,19 @@ def element_is_reachable(process: ProcessDraft, reading: Reading) -> None:
                 reading.findings.warning("UNREACHABLE", message, child.xml, "Connect it, or remove it")
 
 
+def listed_flows_are_the_flows(process: ProcessDraft, reading: Reading) -> None:
+    """The `incoming` and `outgoing` that an element lists should be the flows that lead to and from it."""
+    for draft in process.elements:
+        for name, flows in (("incoming", draft.incoming), ("outgoing", draft.outgoing)):
+            listed = {child.text.rpartition(":")[2] for child in draft.xml.every(name)}
+            actual = {process.flows[index].id for index in flows}
+            strange = sorted(listed - actual)
+            if strange:
+                message = f"{draft.label} lists {', '.join(strange)} as {name}, but the flows say otherwise"
+                suggestion = "The sourceRef and targetRef of the flows count; correct the list"
+                reading.findings.warning("LISTED_FLOWS", message, draft.xml, suggestion)
+
+
 def _passes(draft: ElementDraft) -> bool:
     if draft.async_before or draft.async_after or draft.listeners or draft.loop is not None:
         return False
@@ -129,4 +142,4 @@ def _begins(draft: ElementDraft) -> bool:
     )
 
 
-RULES = (loop_waits_somewhere, element_is_reachable)
+RULES = (loop_waits_somewhere, element_is_reachable, listed_flows_are_the_flows)
