@@ -1,0 +1,212 @@
+"""Leases: enqueue, claim, finish, promote, leave, rescue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from procession.jobs.kinds import JobState
+from procession.store._shared.refusals import clean_text
+from procession.store._shared.texts import crash_error
+from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, NewJob, Rescue, Want
+from procession.store.sqlite._session import Session
+
+
+class _Ready(msgspec.Struct, array_like=True, gc=False):
+    """A row of ``find_ready_jobs``."""
+
+    key: int
+    lease: int
+    kind: int
+    queue: str
+    type: str
+    instance: int
+    element_instance: int
+    element: str
+    definition: int
+    priority: int
+    attempt: int
+    retries: int
+    args: str
+    tenant: str
+
+
+# Plain numbers: for a value of a subclass of int sqlite3 looks for an adapter first, which costs more than the bind.
+_READY, _RUNNING, _SCHEDULED, _FAILED = map(
+    int, (JobState.READY, JobState.RUNNING, JobState.SCHEDULED, JobState.FAILED)
+)
+
+_decode_ready = msgspec.json.Decoder(list[_Ready]).decode
+_decode_due = msgspec.json.Decoder(list[tuple[int, str]]).decode
+
+
+def insert_jobs(session: Session, jobs: Sequence[NewJob]) -> None:
+    """Insert jobs whose keys must be new."""
+    if jobs:
+        now = session.now
+        session.insert("insert_jobs", [_row(job, now) for job in jobs])
+
+
+def enqueue_jobs(session: Session, jobs: Sequence[NewJob]) -> list[None]:
+    """Insert jobs that are not there yet."""
+    now = session.now
+    plain: list[tuple[object, ...]] = []
+    other: list[tuple[object, ...]] = []
+    for job in jobs:
+        if job.owner or job.instance or job.element_instance or job.definition or job.element:
+            other.append(_row(job, now))
+        else:
+            run_at = job.run_at or now + job.delay_ms
+            state = _SCHEDULED if run_at > now else _READY
+            plain.append(
+                (
+                    job.key,
+                    int(job.kind),
+                    state,
+                    job.priority,
+                    run_at,
+                    job.retries,
+                    now,
+                    job.queue,
+                    job.type,
+                    job.tenant,
+                    job.args,
+                )
+            )
+    session.insert("insert_plain_jobs", plain)
+    session.insert("insert_jobs_once", other)
+    return [None] * len(jobs)
+
+
+def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    """Lease ready jobs, by priority and age within each queue."""
+    found: list[_Ready] = []
+    for want in wants:
+        if want.count > 0:
+            found += _decode_ready(session.value("find_ready_jobs", queue=want.queue, count=want.count))
+    if not found:
+        return []
+    session.for_keys("lease_jobs", [job.key for job in found], node=node)
+    return [
+        ClaimedJob(
+            key=job.key,
+            lease=job.lease,
+            kind=job.kind,
+            queue=job.queue,
+            type=job.type,
+            instance=job.instance,
+            element_instance=job.element_instance,
+            element=job.element,
+            definition=job.definition,
+            priority=job.priority,
+            attempt=job.attempt,
+            retries=job.retries,
+            args=job.args.encode(),
+            tenant=job.tenant,
+        )
+        for job in found
+    ]
+
+
+def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
+    """End runs whose leases are held; of several ends of one run the first counts."""
+    if not outcomes:
+        return []
+    held = session.pairs("find_leases", [outcome.key for outcome in outcomes])
+    answers: list[bool] = []
+    done: list[int] = []
+    others: list[dict[str, object]] = []
+    for outcome in outcomes:
+        is_held = held.get(outcome.key) == outcome.lease
+        answers.append(is_held)
+        if not is_held:
+            continue
+        del held[outcome.key]
+        if outcome.end == JobEnd.DONE:
+            done.append(outcome.key)
+        else:
+            others.append(_end_of_run(outcome, session.now))
+    session.for_keys("delete_jobs", done)
+    session.for_each("end_runs", others)
+    return answers
+
+
+def promote_jobs(session: Session, limit: int) -> tuple[list[str], int]:
+    """Make due jobs ready."""
+    due = _decode_due(session.value("find_due_jobs", now=session.now, limit=limit))
+    session.for_keys("make_jobs_ready", [key for key, _ in due])
+    return sorted({queue for _, queue in due}), session.value("find_next_due")
+
+
+def rescue_jobs(session: Session, dead_after_ms: int, limit: int, crash_budget: int, backoff_ms: int) -> Rescue:
+    """Give back the jobs of nodes that are dead or unknown."""
+    dead = session.rows("remove_dead_nodes", beat_at=session.now - dead_after_ms)
+    rescue = Rescue(nodes=sorted(node for (node,) in dead))
+    woken: set[str] = set()
+    changes: list[dict[str, object]] = []
+    for key, queue, crashes in session.rows("find_lost_jobs", limit=limit):
+        state, run_at, error = _READY, None, ""
+        if crashes > crash_budget:
+            state, error = _FAILED, crash_error(crashes)
+            rescue.failed.append(key)
+        elif crashes > 1 and backoff_ms > 0:
+            state, run_at = _SCHEDULED, session.now + backoff_ms
+        else:
+            woken.add(queue)
+        changes.append({"key": key, "state": state, "run_at": run_at, "error": error})
+    session.for_each("rescue_job", changes)
+    rescue.jobs = len(changes)
+    rescue.woken = sorted(woken)
+    return rescue
+
+
+def _row(job: NewJob, now: int) -> tuple[object, ...]:
+    run_at = job.run_at or now + job.delay_ms
+    if job.owner:
+        state, ran = _RUNNING, 1
+    else:
+        state, ran = (_SCHEDULED if run_at > now else _READY), 0
+    return (
+        job.key,
+        int(job.kind),
+        state,
+        job.priority,
+        run_at,
+        ran,
+        job.retries,
+        ran,
+        job.owner,
+        job.instance,
+        job.element_instance,
+        job.definition,
+        now,
+        job.queue,
+        job.type,
+        job.element,
+        job.tenant,
+        job.args,
+    )
+
+
+def _end_of_run(outcome: JobOutcome, now: int) -> dict[str, object]:
+    end = outcome.end
+    uses_attempt = end in (JobEnd.RETRY, JobEnd.FAILED)
+    values: dict[str, Any] = {
+        "key": outcome.key,
+        "state": _READY,
+        "run_at": None,
+        "attempt_change": 0 if uses_attempt else -1,
+        "retries": -1,
+        "clear_crashes": end != JobEnd.RELEASE,
+        "error": clean_text(outcome.error),
+    }
+    if uses_attempt:
+        values["retries"] = outcome.retries if outcome.retries >= 0 else -2
+    if end == JobEnd.FAILED:
+        values["state"] = _FAILED
+    elif end != JobEnd.RELEASE:
+        values["run_at"] = now + outcome.delay_ms
+        values["state"] = _SCHEDULED if outcome.delay_ms > 0 else _READY
+    return values

@@ -1,0 +1,1 @@
+SELECT status, count(*) FROM instance GROUP BY status

@@ -1,0 +1,1 @@
+DELETE FROM incident WHERE key IN (SELECT value FROM json_each(:keys))

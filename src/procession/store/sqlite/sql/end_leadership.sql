@@ -1,0 +1,1 @@
+UPDATE leader SET until = 0 WHERE node = :node

@@ -1,0 +1,7 @@
+SELECT json_group_array(json_array(key, queue))
+FROM (
+    SELECT key, queue FROM job
+    WHERE state = 2 AND run_at <= :now
+    ORDER BY run_at, key
+    LIMIT :limit
+)

@@ -1,0 +1,1 @@
+SELECT key FROM resource WHERE tenant = :tenant AND name = :name AND checksum = :checksum

@@ -1,0 +1,1 @@
+SELECT instance FROM incident WHERE key = :key

@@ -1,0 +1,1 @@
+SELECT instance FROM job WHERE key = :key

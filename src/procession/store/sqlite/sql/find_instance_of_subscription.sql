@@ -1,0 +1,1 @@
+SELECT instance FROM subscription WHERE key = :key

@@ -1,0 +1,1 @@
+SELECT instance FROM user_task WHERE key = :key

@@ -1,0 +1,14 @@
+-- The next jobs of a queue in claim order, as one JSON value: a row at a time would hand the interpreter's lock over
+-- for each, which costs five times as much while the event loop is busy.
+SELECT json_group_array(
+    json_array(
+        key, lease + 1, kind, queue, type, instance, element_instance, element, definition, priority,
+        attempt + 1, retries, args, tenant
+    )
+)
+FROM (
+    SELECT * FROM job
+    WHERE state = 0 AND queue = :queue
+    ORDER BY priority DESC, run_at, key
+    LIMIT :count
+)

@@ -1,0 +1,6 @@
+INSERT INTO definition (
+    key, process_id, version, name, version_tag, resource, deployment, deployed_at, tenant, elements, methods
+) VALUES (
+    :key, :process_id, :version, :name, :version_tag, :resource, :deployment, :deployed_at, :tenant, :elements,
+    :methods
+)

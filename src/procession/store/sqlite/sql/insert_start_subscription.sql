@@ -1,0 +1,2 @@
+INSERT INTO start_subscription (key, definition, process_id, element, "trigger", name, tenant)
+VALUES (:key, :definition, :process_id, :element, :trigger, :name, :tenant)

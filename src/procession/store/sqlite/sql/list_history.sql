@@ -1,0 +1,5 @@
+SELECT position, instance, definition, at, CAST(events AS BLOB)
+FROM history
+WHERE instance = :instance AND position > :after
+ORDER BY position
+LIMIT :limit

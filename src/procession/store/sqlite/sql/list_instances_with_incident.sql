@@ -1,0 +1,14 @@
+SELECT
+    key, rev, definition, process_id, status, business_id, parent, parent_element_instance, tags, tenant, started_at,
+    ended_at, (SELECT count(*) FROM incident WHERE incident.instance = instance.key)
+FROM instance
+WHERE key IN (SELECT incident.instance FROM incident) AND key < :before
+    AND (:process_id = '' OR process_id = :process_id)
+    AND (:definition = 0 OR definition = :definition)
+    AND (:status = -1 OR status = :status)
+    AND (:business_id = '' OR business_id = :business_id)
+    AND (:parent = 0 OR parent = :parent)
+    AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag))
+    AND (:tenant = '' OR tenant = :tenant)
+ORDER BY key DESC
+LIMIT :limit

@@ -1,0 +1,1 @@
+INSERT INTO node (name, started_at, beat_at, details) VALUES (:name, :now, :now, CAST(:details AS TEXT)) RETURNING node

@@ -1,0 +1,1 @@
+DELETE FROM node WHERE beat_at <= :beat_at RETURNING node

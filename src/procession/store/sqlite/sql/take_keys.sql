@@ -1,0 +1,1 @@
+UPDATE sequence SET next = next + :count WHERE name = 'key' RETURNING next - :count

@@ -1,0 +1,1 @@
+UPDATE subscription SET taken = 1 WHERE key = :key

@@ -1,0 +1,12 @@
+-- Variables that did not change are NULL.
+UPDATE instance
+SET
+    rev = rev + 1,
+    definition = step.column2,
+    process_id = step.column3,
+    status = step.column4,
+    ended_at = step.column5,
+    variables = coalesce(CAST(step.column6 AS TEXT), variables),
+    state = step.column7
+FROM (VALUES /* rows */ (?, ?, ?, ?, ?, ?, ?) /* rows */) AS step
+WHERE instance.key = step.column1
