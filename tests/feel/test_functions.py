@@ -8,6 +8,7 @@ import pytest
 
 from procession.feel.functions.registry import BUILTINS
 from tests.feel.evaluation import evaluate, evaluate_with_warnings, refusal, text_of
+from tests.support.sources import ROOT
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,11 @@ def test_a_builtin_function_gives(text, expected):
 )
 def test_a_builtin_function_refuses(text, reason):
     assert reason in refusal(text)
+
+
+def test_every_builtin_function_stands_in_the_documentation():
+    page = (ROOT / "docs" / "feel.md").read_text(encoding="utf-8")
+    assert [name for name in BUILTINS if f"`{name}(" not in page and f"`{name}`" not in page] == []
 
 
 def test_a_list_of_one_item_fits_where_its_item_does_and_a_value_where_a_list_is_wanted():

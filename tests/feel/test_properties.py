@@ -70,6 +70,17 @@ def compile_and_evaluate(text: str) -> None:
     assert [str(warning) for warning in warnings if warning.code == "internal"] == []
 
 
+BOUNDS = st.integers(-3, 3)
+CELLS = [("[1..3]", "[low..high]"), ("(1..3)", "(low..high)"), ('"a", "b"', "strings"), ("1", "low")]
+
+
+@given(st.sampled_from(CELLS), st.one_of(BOUNDS, st.sampled_from(["a", "c", True, False, None, 1.5, Decimal(1)])))
+def test_a_cell_of_constants_accepts_what_the_same_cell_of_variables_accepts(cell, value):
+    context = {"low": 1, "high": 3, "strings": ["a", "b"]}
+    short, long = (feel.compile_unary_tests(text).evaluate(context, value) for text in cell)
+    assert (short is True) is (long is True)
+
+
 @given(DECIMALS, DECIMALS, st.sampled_from(["+", "-", "*", "/"]))
 @settings(max_examples=300)
 def test_arithmetic_is_that_of_decimals_with_34_digits(left, right, operator):

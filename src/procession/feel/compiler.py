@@ -82,8 +82,15 @@ def compile_tests(
     """Each test both as an expression and as a test of the value that `?` stands for."""
     build = Build(text, names, types, _COMPILERS)
     scope = scopes.one("?", None)
-    tests = tuple(_compile_test(build, test, scope) for test in node.tests)
+    tests = tuple(_compile_test(build, test, scope) for test in _joined(node.tests))
     return CompiledTests(tests, frozenset(build.names))
+
+
+def _joined(tests: tuple[syntax.Node, ...]) -> tuple[syntax.Node, ...]:
+    """Tests that are all strings as one test: a list of strings, which is looked up."""
+    if len(tests) < 2 or not all(isinstance(test, syntax.Constant) and isinstance(test.value, str) for test in tests):
+        return tests
+    return (syntax.ListLiteral(tests),)
 
 
 def _compile_test(build: Build, node: syntax.Node, scope: Scope) -> CompiledTest:

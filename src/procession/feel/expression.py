@@ -44,7 +44,14 @@ class Expression:
         try:
             return self._closure(Frame(run, context, None, None))
         except Exception as problem:  # noqa: BLE001 - the contract: evaluation never raises
-            return _note(run, problem)
+            return note(run, problem)
+
+    def value(self, run: Run, context: Mapping[str, object]) -> object:
+        """The same for callers that evaluate many expressions in one run.
+
+        It may raise LimitReached, RecursionError or Invalid; `note` says what they mean.
+        """
+        return self._closure(Frame(run, context, None, None))
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
@@ -77,16 +84,23 @@ class UnaryTests:
         run = Run(now, warnings, functions)
         try:
             value = feel(input_value)
-            found = self._passes(Frame(run, context, value, None), value)
+            return self.passes(Frame(run, context, value, None), value)
         except Exception as problem:  # noqa: BLE001 - the contract: evaluation never raises
-            return _note(run, problem)
-        return found if not self._negated or found is None else not found
+            return note(run, problem)
 
-    def _passes(self, frame: Frame, value: object) -> bool | None:
+    def passes(self, frame: Frame, value: object) -> bool | None:
+        """The same for callers that evaluate many cells in one run: `frame.value` and `value` are the value tested.
+
+        It may raise LimitReached, RecursionError or Invalid; `note` says what they mean.
+        """
         tests = self._tests
+        if self._any:
+            return True
         if len(tests) == 1:
-            return _pass(tests[0], frame, value)
-        return any(_pass(test, frame, value) is True for test in tests)
+            found = _pass(tests[0], frame, value)
+        else:
+            found = any(_pass(test, frame, value) is True for test in tests)
+        return not found if self._negated and found is not None else found
 
     def __repr__(self) -> str:
         return f"UnaryTests({self.text!r})"
@@ -101,7 +115,8 @@ def _pass(test: CompiledTest, frame: Frame, value: object) -> bool | None:
     return test.test(frame, value)
 
 
-def _note(run: Run, problem: Exception) -> None:
+def note(run: Run, problem: Exception) -> None:
+    """The warning that an exception out of an evaluation stands for."""
     match problem:
         case LimitReached():
             run.warn("limit", problem.message, NOWHERE)

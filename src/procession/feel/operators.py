@@ -200,9 +200,6 @@ def compile_test(build: Build, node: syntax.Node, scope: Scope | None, *, cell: 
     In a cell an expression may answer itself, such as `creditLimit > 100` in the column of another input, and an
     input that is null fits no test without a warning.
     """
-    strings = _literal_strings(node)
-    if strings is not None:
-        return _test_of_strings(strings)
     if isinstance(node, syntax.UnaryRange) and node.operator in _ORDERINGS:
         return _test_of_order(build, node, scope, cell=cell)
     wanted, spot = build.node(node, scope), build.spot(node.at)
@@ -217,7 +214,31 @@ def compile_test(build: Build, node: syntax.Node, scope: Scope | None, *, cell: 
             frame.run.warn("invalid-type", f"Cannot test a {kind_of(value)} against a {kind_of(expected)}", spot)
         return found
 
+    return _shortened(node, test)
+
+
+def _shortened(node: syntax.Node, test: Test) -> Test:
+    """Constants, lists of strings and ranges between ints need no evaluation where the value has their type."""
+    strings = _literal_strings(node)
+    if strings is not None:
+        return lambda frame, value: value in strings if type(value) is str else test(frame, value)
+    if isinstance(node, syntax.Constant) and type(node.value) in (str, bool, int):
+        constant, kind = node.value, type(node.value)
+        return lambda frame, value: value == constant if type(value) is kind else test(frame, value)
+    if isinstance(node, syntax.RangeLiteral):
+        low, high = _literal_int(node.low), _literal_int(node.high)
+        if low is not None and high is not None:
+            first = low if node.low_included else low + 1
+            last = high if node.high_included else high - 1
+            return lambda frame, value: first <= value <= last if type(value) is int else test(frame, value)
     return test
+
+
+def _literal_int(node: syntax.Node) -> int | None:
+    if isinstance(node, syntax.Negation):
+        inner = _literal_int(node.operand)
+        return None if inner is None else -inner
+    return node.value if isinstance(node, syntax.Constant) and type(node.value) is int else None
 
 
 def _literal_strings(node: syntax.Node) -> frozenset[str] | None:
@@ -226,11 +247,6 @@ def _literal_strings(node: syntax.Node) -> frozenset[str] | None:
         return None
     values = [item.value if isinstance(item, syntax.Constant) else None for item in node.items]
     return frozenset(cast("list[str]", values)) if all(type(value) is str for value in values) else None
-
-
-def _test_of_strings(strings: frozenset[str]) -> Test:
-    listed: list[object] = list(strings)
-    return lambda _frame, value: value in strings if type(value) is str else is_in(value, listed)
 
 
 def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None, *, cell: bool) -> Test:

@@ -9,7 +9,7 @@ from typing import Final, cast
 from procession.feel import arithmetic
 from procession.feel.functions.registry import builtin
 from procession.feel.limits import LIST_ITEMS_MAX, VALUE_DEPTH_MAX
-from procession.feel.numbers import DECIMAL128, Number, as_int_if_whole, is_number, whole
+from procession.feel.numbers import DECIMAL128, Number, add, as_int_if_whole, is_number, normal, whole
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.run import Function, Run
 from procession.feel.values import equal, feel, kind_of, order
@@ -70,16 +70,16 @@ def _extreme(items: Items, better: Callable[[int], bool]) -> object:
 @builtin("sum(list: list)", "sum(first: any, second: any, ...rest: any)")
 def total(first: object, *rest: object) -> object:
     """Of numbers or of durations; null for no items at all."""
-    items = rest_or_list(first, rest)
+    items = list(map(feel, rest_or_list(first, rest)))
     if not items:
         return None
-    if all(is_number(feel(item)) for item in items):
-        return _sum(numbers_of(items))
-    result = feel(items[0])
+    if set(map(type, items)) <= {int, Decimal}:
+        return _sum(cast("list[Number]", items))
+    result = items[0]
     if order(result, result) is None or kind_of(result) not in _SUMMABLE:
         raise Invalid(f"the items must be numbers or durations, found a {kind_of(result)}")
     for item in items[1:]:
-        result = arithmetic.add(result, feel(item))
+        result = arithmetic.add(result, item)
     return result
 
 
@@ -97,10 +97,14 @@ def numbers_of(items: Items) -> list[Number]:
 
 
 def _sum(numbers: Iterable[Number]) -> Number:
+    """Ints are added as they are, which is exact; whatever else there is, in the order of the list."""
     result: Number = 0
     for number in numbers:
-        result = cast("Number", arithmetic.add(result, number))
-    return result
+        if type(number) is int and type(result) is int:
+            result += number
+        else:
+            result = add(normal(result) if type(result) is int else result, number)
+    return normal(result) if type(result) is int else result
 
 
 @builtin("product(list: list)", "product(first: any, second: any, ...rest: any)")
