@@ -1,0 +1,254 @@
+"""What is known of one instance in this process, and the commands on their way into it. Plain objects, no effects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from procession.core import Decision, State, decide
+from procession.core.commands import AnyCommand, StartInstance
+from procession.engine.writer import Draft, Ledger
+from procession.errors import Conflict
+from procession.ids import Keys
+from procession.model.definition import Definition
+from procession.store.rows import NewJob, Step, StepResult
+
+
+class Begin(msgspec.Struct, kw_only=True):
+    """What a start needs beyond its command."""
+
+    definition: Definition
+    raw: bytes = b""  # the variables as JSON
+    tags: list[str] = []
+    tenant: str = ""
+    extra_jobs: list[NewJob] = []  # written with the start: the next firing of a start timer
+
+
+class Ask:
+    """One command on its way into an instance, and who is told what became of it. Subclasses say how."""
+
+    __slots__ = ("begin", "command", "deadline", "fences", "tries")
+
+    def __init__(
+        self,
+        command: AnyCommand,
+        *,
+        fences: dict[int, int] | None = None,
+        deadline: float = 0.0,
+        begin: Begin | None = None,
+    ) -> None:
+        self.command = command
+        self.fences = fences  # job -> lease it must be held by, closed with this command
+        self.deadline = deadline  # on the loop's clock; 0: waits as long as it takes
+        self.begin = begin
+        self.tries = 0
+
+    def decide(self, cell: Cell, now: int, keys: Keys) -> list[Decision]:
+        """What follows from the command; changes the cell's state. Raises Rejected before it changed anything."""
+        state = cell.state
+        command = self.command
+        if isinstance(command, StartInstance):
+            if state is not None:
+                raise Conflict(f"Instance {cell.key} has been started already")
+        elif state is None:
+            raise Conflict(f"Instance {cell.key} is asked for but not started yet")
+        assert cell.definition is not None
+        decision = decide(cell.definition, state, command, now=now, keys=keys)
+        cell.state = decision.state
+        return [decision]
+
+    def succeed(self, cell: Cell) -> None:
+        """It is committed."""
+        raise NotImplementedError
+
+    def fail(self, error: Exception) -> None:
+        """It is refused, or given up."""
+        raise NotImplementedError
+
+
+class Asked(Ask):
+    """A command whose caller awaits a future: the instance's status after the step."""
+
+    __slots__ = ("future",)
+
+    def __init__(self, command: AnyCommand, future: asyncio.Future[int], **options: Any) -> None:  # noqa: ANN401 - of Ask
+        super().__init__(command, **options)
+        self.future = future
+
+    def succeed(self, cell: Cell) -> None:
+        """Give the caller the status."""
+        if not self.future.done():
+            self.future.set_result(cell.status)
+
+    def fail(self, error: Exception) -> None:
+        """Give the caller the error."""
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+class Told(Ask):
+    """A command whose sender goes on and is called back: with None, or with what went wrong."""
+
+    __slots__ = ("tell",)
+
+    def __init__(self, command: AnyCommand, tell: Callable[[Exception | None], None], **options: Any) -> None:  # noqa: ANN401 - of Ask
+        super().__init__(command, **options)
+        self.tell = tell
+
+    def succeed(self, cell: Cell) -> None:  # noqa: ARG002 - the base's signature
+        """Say so."""
+        self.tell(None)
+
+    def fail(self, error: Exception) -> None:
+        """Say why not."""
+        self.tell(error)
+
+
+class Holder(Protocol):
+    """A run of methods that has the state to itself until somebody else needs the instance."""
+
+    def detached(self) -> None:
+        """The state is the holder's own copy from now on; it decides again on what is stored when it commits."""
+        ...
+
+
+class Cell:
+    """One instance: its cached state with the revision it has in the database, and the commands that wait.
+
+    At most one step is under way (``flight``). The state is ahead of the database by that step; on any doubt it is
+    dropped and loaded again.
+    """
+
+    __slots__ = (
+        "definition",
+        "flight",
+        "fresh",
+        "holder",
+        "key",
+        "ledger",
+        "loading",
+        "size",
+        "solo",
+        "starved",
+        "state",
+        "verify",
+        "waiting",
+    )
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.ledger = Ledger(instance=key, rev=-1)
+        self.definition: Definition | None = None
+        self.state: State | None = None
+        self.fresh = False  # there is no state yet, and a start may make it
+        self.waiting: list[Ask] = []
+        self.flight: StepFlight | None = None
+        self.verify: StepFlight | None = None  # a step that may have been applied: compare after loading
+        self.holder: Holder | None = None
+        self.loading = False
+        self.starved = False  # waits for keys
+        self.solo = 0  # so many of the next commands are decided one at a time: one of them was refused
+        self.size = 0
+
+    @property
+    def status(self) -> int:
+        """The instance's status in memory."""
+        return self.state.status if self.state is not None else 0
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing is under way, held or waiting."""
+        return self.flight is None and self.holder is None and not self.loading and not self.waiting
+
+    def be_fresh(self, begin: Begin, rev: int = -1) -> None:
+        """There is no state: a start may make it. ``rev`` 0: the row is there already, asked for by a caller."""
+        self.fresh = True
+        self.definition = begin.definition
+        self.ledger = Ledger(instance=self.key, rev=rev, tags=begin.tags, tenant=begin.tenant)
+
+    def take(self) -> list[Ask]:
+        """The commands to decide now: all that wait, or one after the other when one of them was refused."""
+        if self.solo:
+            self.solo -= 1
+            return [self.waiting.pop(0)] if self.waiting else []
+        asks, self.waiting = self.waiting, []
+        return asks
+
+    def drop_state(self) -> None:
+        """Forget a state that is in doubt; it is loaded again when it is needed."""
+        self.state = None
+        self.ledger.timers = set()
+
+
+class Landing(Protocol):
+    """Whoever is told what became of a step."""
+
+    def landed(self, flight: StepFlight, result: StepResult) -> None:
+        """The store answered."""
+        ...
+
+    def lost(self, flight: StepFlight, error: Exception) -> None:
+        """It will not be sent again."""
+        ...
+
+    def still_down(self, flight: StepFlight, error: Exception) -> None:
+        """The database does not answer yet."""
+        ...
+
+
+class StepFlight:
+    """One step on its way to the database, with the commands in it."""
+
+    __slots__ = ("asks", "cell", "deadline", "landing", "step", "unclear")
+
+    def __init__(self, landing: Landing, cell: Cell, step: Step, asks: list[Ask]) -> None:
+        self.landing = landing
+        self.cell = cell
+        self.step = step
+        self.asks = asks
+        self.unclear = False
+        self.deadline = 0.0
+        for ask in asks:
+            if ask.deadline and (not self.deadline or ask.deadline < self.deadline):
+                self.deadline = ask.deadline
+
+    def landed(self, result: StepResult) -> None:
+        """The store answered."""
+        self.landing.landed(self, result)
+
+    def lost(self, error: Exception) -> None:
+        """It will not be sent again."""
+        self.landing.lost(self, error)
+
+    def still_down(self, error: Exception) -> None:
+        """The database does not answer yet."""
+        self.landing.still_down(self, error)
+
+
+def add_decisions(draft: Draft, ask: Ask, decisions: list[Decision]) -> None:
+    """Add what one command decided to the draft of its step."""
+    for decision in decisions:
+        if draft.events:
+            draft.events.extend(decision.events)
+        else:
+            draft.events = decision.events
+        if decision.follow_ups:
+            draft.follow_ups = [*draft.follow_ups, *decision.follow_ups]
+    if ask.fences:
+        draft.fences.update(ask.fences)
+    begin = ask.begin
+    if begin is not None:
+        draft.extra_jobs.extend(begin.extra_jobs)
+        if begin.raw:
+            draft.raw, draft.started_with = begin.raw, getattr(ask.command, "variables", {})
+
+
+def fenced_error(ask: Ask, error: str) -> Conflict:
+    """What the owner of a lost lease is told."""
+    fences = ", ".join(f"{key} under lease {lease}" for key, lease in (ask.fences or {}).items())
+    return Conflict(
+        f"Expected to hold job {fences}; it is not held by that lease any more" + (f": {error}" if error else "")
+    )

@@ -1,0 +1,171 @@
+"""Claims: one query for all queues fills the free slots; every leased job is delivered or returned.
+
+Polling is the guarantee and adapts itself: at once while there is more and room for it, otherwise with pauses that
+grow; hints end a pause. A process job is delivered with what its element sees; one whose element is gone is deleted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+
+from procession.engine.definitions import Definitions
+from procession.engine.delivery import Delivery, Dispatcher, from_claimed
+from procession.engine.duty import Duty
+from procession.engine.instances import Instances
+from procession.engine.outbox import SYSTEM_QUEUES, Slots, fill_delivery
+from procession.engine.outcomes import Outcomes
+from procession.engine.settings import Counters, Settings
+from procession.engine.system import System
+from procession.errors import Bug
+from procession.jobs.kinds import JobKind
+from procession.store.port import Store
+from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, StoredInstance, Want
+
+logger = logging.getLogger("procession.engine")
+
+PROCESS_KINDS = frozenset({JobKind.SERVICE, JobKind.METHOD, JobKind.LISTENER})
+
+
+class Claims:
+    """Fills the slots of the dispatcher and of the engine's own work."""
+
+    def __init__(  # noqa: PLR0913 - the parts of one engine, wired in one place
+        self,
+        store: Store,
+        *,
+        dispatcher: Dispatcher,
+        system: System,
+        instances: Instances,
+        definitions: Definitions,
+        outcomes: Outcomes,
+        settings: Settings,
+        counters: Counters,
+        chance: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._dispatcher = dispatcher
+        self._system = system
+        self._instances = instances
+        self._definitions = definitions
+        self._outcomes = outcomes
+        self._settings = settings
+        self._counters = counters
+        self._chance = chance
+        self._queues: set[str] = set()  # queues that this process has ever wanted jobs of
+        self._more = False  # the last claim got all it asked for: there is probably more
+        self._pause_ms = settings.claim_poll_ms_min
+        self.node = 0
+        self.duty = Duty("claims", self._round, chance)
+
+    @property
+    def claimed(self) -> int:
+        """Jobs claimed since the engine opened."""
+        return self._counters.claimed
+
+    # -- hints ------------------------------------------------------------------------------------------------------
+    def heard(self, queue: str) -> None:
+        """A queue got ready jobs (empty: some queue)."""
+        if not queue or queue in self._queues:
+            self._pause_ms = self._settings.claim_poll_ms_min
+            self.duty.wake()
+
+    def room(self) -> None:
+        """Slots became free."""
+        if self._more:
+            self.duty.wake()
+
+    # -- rounds -----------------------------------------------------------------------------------------------------
+    async def _round(self) -> float:
+        """One claim; the pause until the next in seconds."""
+        claimed = await self.once()
+        if claimed:
+            self._pause_ms = self._settings.claim_poll_ms_min
+            return 0.0 if self._more else self._pause_ms / 1000
+        pause_ms = self._pause_ms
+        self._pause_ms = min(self._settings.claim_poll_ms_max, pause_ms * 2)
+        return pause_ms * (0.75 + self._chance() / 2) / 1000
+
+    def free(self) -> list[Want]:
+        """Whether there is room, without taking it (for the self-check)."""
+        wants = [*self._dispatcher.wants(), *self._system.wants()]
+        for want in wants:
+            self._slots(want.queue).release(want.queue, want.count)
+        return wants
+
+    async def once(self) -> int:
+        """Claim what there is room for and deliver it; how many. Raises Unavailable, having returned every slot."""
+        wants = [*self._dispatcher.wants(), *self._system.wants()]
+        if not wants:
+            return 0
+        self._queues.update(want.queue for want in wants)
+        jobs: list[ClaimedJob] = []
+        try:
+            jobs = await self._store.claim(self.node, wants)
+        finally:
+            got = Counter(job.queue for job in jobs)
+            self._more = any(got[want.queue] >= want.count for want in wants)
+            for want in wants:
+                if got[want.queue] < want.count:
+                    self._slots(want.queue).release(want.queue, want.count - got[want.queue])
+        self._counters.claimed += len(jobs)
+        await self._deliver([from_claimed(job) for job in jobs])
+        return len(jobs)
+
+    async def _deliver(self, jobs: list[Delivery]) -> None:
+        """Deliver plain and system jobs at once, process jobs when their instances are read."""
+        waiting: list[Delivery] = []
+        for job in jobs:
+            if job.kind in PROCESS_KINDS:
+                waiting.append(job)
+            else:
+                self._slots(job.queue).deliver(job)
+        if not waiting:
+            return
+        done = 0
+        try:
+            rows = await self._read({job.instance for job in waiting})
+            for job in waiting:
+                self._deliver_process_job(job, rows.get(job.instance))
+                done += 1
+        finally:
+            for job in waiting[done:]:
+                self._return(job)
+
+    async def _read(self, keys: set[int]) -> dict[int, StoredInstance]:
+        """The instances of these jobs, with their definitions at hand."""
+        rows = {row.key: row for row in await self._store.load(sorted(keys))}
+        self._counters.loads += len(keys)
+        await self._definitions.ensure({row.definition for row in rows.values()})
+        return rows
+
+    def _deliver_process_job(self, job: Delivery, row: StoredInstance | None) -> None:
+        """Deliver a job with its variables; delete it if nothing waits for it any more."""
+        try:
+            if row is None or row.rev < 1:
+                raise KeyError(job.instance)  # noqa: TRY301 - one way out for everything that is gone
+            state = self._instances.adopt(row)
+            if state.jobs.get(job.key) != job.element_instance:
+                raise KeyError(job.key)  # noqa: TRY301 - the same
+            fill_delivery(job, state, self._definitions.get(row.definition))
+        except KeyError:
+            logger.debug("job %d is deleted: element instance %d is gone", job.key, job.element_instance)
+            self._slots(job.queue).release(job.queue)
+            self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE))
+        except Exception as error:
+            logger.exception("job %d cannot run: instance %d cannot be read", job.key, job.instance)
+            self._slots(job.queue).release(job.queue)
+            text = str(error) if isinstance(error, Bug) else f"{type(error).__name__}: {error}"
+            self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.FAILED, error=text))
+        else:
+            self._slots(job.queue).deliver(job)
+
+    def _return(self, job: Delivery) -> None:
+        """Give a leased job back."""
+        self._slots(job.queue).release(job.queue)
+        self._outcomes.release(job.key, job.lease)
+
+    def _slots(self, queue: str) -> Slots:
+        """Who runs the jobs of a queue."""
+        return self._system if queue in SYSTEM_QUEUES else self._dispatcher

@@ -1,0 +1,116 @@
+"""Compiled definitions by key, bounded, and which version a name means now. It compiles nothing twice."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+
+import msgspec
+
+from procession.errors import Bug, InvalidModel, NotFound
+from procession.model import compile_resource
+from procession.model.definition import Definition
+from procession.store.port import Store
+from procession.store.rows import StoredDefinition
+
+logger = logging.getLogger("procession.engine")
+
+
+class Definitions:
+    """The cache. ``get`` never waits; ``ensure`` reads what is missing."""
+
+    def __init__(self, store: Store, count_max: int, *, latest_s: float) -> None:
+        self._store = store
+        self._count_max = count_max
+        self._latest_s = latest_s
+        self._known: dict[int, Definition | Bug] = {}
+        self._latest: dict[tuple[str, str], tuple[int, float]] = {}  # (tenant, process id) -> (key, good until)
+
+    def get(self, key: int) -> Definition:
+        """A definition that ``ensure`` was asked for. Raises Bug if it cannot be compiled or is not there."""
+        found = self._known.get(key)
+        if found is None:
+            raise Bug(f"Definition {key} is not in the database, but an instance refers to it")
+        if isinstance(found, Bug):
+            raise found
+        return found
+
+    def peek(self, key: int) -> Definition | None:
+        """A definition, if it is at hand."""
+        found = self._known.get(key)
+        return found if isinstance(found, Definition) else None
+
+    async def ensure(self, keys: Iterable[int]) -> None:
+        """Read and compile those that are not at hand. Raises Unavailable."""
+        missing = [key for key in keys if key and key not in self._known]
+        if missing:
+            for stored in await self._store.definitions(missing):
+                await self._add(stored)
+
+    async def obtain(self, key: int) -> Definition:
+        """The definition with this key. Raises NotFound."""
+        await self.ensure([key])
+        if key not in self._known:
+            raise NotFound(f"Expected process definition {key} to be deployed, found none with this key")
+        return self.get(key)
+
+    async def find(
+        self, process_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> Definition:
+        """The definition that a name means now. Raises NotFound.
+
+        Which version is the latest is remembered for at most ``latest_s``; a deployment anywhere ends that at once
+        where the store can tell (``forget_latest``).
+        """
+        latest = not (version or version_tag or deployment)
+        if latest and self._latest:
+            key, until = self._latest.get((tenant, process_id), (0, 0.0))
+            if key in self._known and until > time.monotonic():
+                return self.get(key)
+        stored = await self._store.find_definition(
+            process_id, version=version, version_tag=version_tag, deployment=deployment, tenant=tenant
+        )
+        if stored is None:
+            exact = f" version {version}" if version else ""
+            tag = f" with version tag '{version_tag}'" if version_tag else ""
+            where = f" in deployment {deployment}" if deployment else ""
+            raise NotFound(f"Expected process '{process_id}'{exact}{tag} to be deployed{where}, found none")
+        if stored.key not in self._known:
+            await self._add(stored)
+        if latest and self._latest_s:
+            self._latest[tenant, process_id] = (stored.key, time.monotonic() + self._latest_s)
+        return self.get(stored.key)
+
+    def forget_latest(self) -> None:
+        """Something was deployed."""
+        self._latest.clear()
+
+    async def deployment_of(self, key: int) -> int:
+        """The deployment that a definition came with, 0 if it is unknown."""
+        found = await self._store.definitions([key])
+        return found[0].deployment if found else 0
+
+    async def _add(self, stored: StoredDefinition) -> None:
+        """Compile a stored definition; one that cannot be compiled is remembered as such."""
+        content = await self._store.resource(stored.resource)
+        if content is None:
+            raise Bug(f"Resource {stored.resource} of process '{stored.process_id}' is not in the database")
+        try:
+            compiled: Definition | Bug = compile_stored(stored, content)
+        except InvalidModel as error:
+            logger.error("process '%s' version %d does not compile: %s", stored.process_id, stored.version, error)  # noqa: TRY400 - the message says it all
+            compiled = Bug(f"Process '{stored.process_id}' version {stored.version} does not compile any more: {error}")
+        self._known.pop(stored.key, None)
+        self._known[stored.key] = compiled
+        while len(self._known) > self._count_max:
+            del self._known[next(iter(self._known))]
+
+
+def compile_stored(stored: StoredDefinition, content: bytes) -> Definition:
+    """The compiled process of a stored version. Raises InvalidModel, or Bug when the resource does not hold it."""
+    resource = compile_resource(content, methods=stored.methods)
+    for definition in resource.definitions:
+        if definition.process_id == stored.process_id:
+            return msgspec.structs.replace(definition, key=stored.key, version=stored.version, tenant=stored.tenant)
+    raise Bug(f"Resource '{stored.resource_name}' does not hold process '{stored.process_id}' any more")

@@ -1,0 +1,149 @@
+"""What the engine hands to those who do the work, and what it asks of them. No handler is known here."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+from procession.model.definition import Element
+from procession.store.rows import ClaimedJob, NewJob, Want
+
+
+class Delivery(msgspec.Struct, kw_only=True):
+    """A job leased to this process, ready to run."""
+
+    key: int
+    lease: int
+    kind: int  # jobs.JobKind
+    queue: str
+    type: str
+    instance: int = 0
+    element_instance: int = 0
+    element: str = ""  # element id
+    definition: int = 0
+    attempt: int = 1
+    retries: int = 3  # attempts left, this one included
+    priority: int = 0
+    args: bytes = b""  # JSON
+    tenant: str = ""
+    variables: dict[str, Any] | None = None  # process jobs: what their element sees. Shared: never change it
+    process_id: str = ""
+    business_id: str = ""
+    spec: Element | None = None  # process jobs: the element, compiled
+
+
+def from_new(job: NewJob) -> Delivery:
+    """A job that was claimed on insert."""
+    return Delivery(
+        key=job.key,
+        lease=1,
+        kind=job.kind,
+        queue=job.queue,
+        type=job.type,
+        instance=job.instance,
+        element_instance=job.element_instance,
+        element=job.element,
+        definition=job.definition,
+        retries=job.retries,
+        priority=job.priority,
+        args=job.args,
+        tenant=job.tenant,
+    )
+
+
+def from_claimed(job: ClaimedJob) -> Delivery:
+    """A job that was claimed from the database."""
+    return Delivery(
+        key=job.key,
+        lease=job.lease,
+        kind=job.kind,
+        queue=job.queue,
+        type=job.type,
+        instance=job.instance,
+        element_instance=job.element_instance,
+        element=job.element,
+        definition=job.definition,
+        attempt=job.attempt,
+        retries=job.retries,
+        priority=job.priority,
+        args=job.args,
+        tenant=job.tenant,
+    )
+
+
+class Dispatcher(Protocol):
+    """Whoever runs jobs in this process. Every slot given away by ``reserve`` or ``wants`` is used or given back."""
+
+    def reserve(self, queue: str) -> bool:
+        """Take one free slot of a queue, if there is one."""
+        ...
+
+    def release(self, queue: str, count: int = 1) -> None:
+        """Give back slots that no job came for."""
+        ...
+
+    def wants(self) -> list[Want]:
+        """All free slots, taken at once, for a claim."""
+        ...
+
+    def deliver(self, job: Delivery) -> None:
+        """Run this job in a slot taken before. Never fails and never waits."""
+        ...
+
+    def runs_method(self, name: str) -> bool:
+        """Whether this process has the code of a method."""
+        ...
+
+    def idle(self) -> bool:
+        """Whether nothing is buffered or running."""
+        ...
+
+    def running(self) -> list[str]:
+        """What runs now, by name, for a person."""
+        ...
+
+    async def stop(self, wait_ms: int, cancel_ms: int) -> None:
+        """The ladder: return what has not started, wait, cancel, wait, give up."""
+        ...
+
+    def cancel_all(self, reason: str) -> None:
+        """Cancel what runs and drop what is buffered: this process has lost its leases."""
+        ...
+
+
+class Nobody:
+    """The dispatcher of a process that runs no jobs."""
+
+    def reserve(self, queue: str) -> bool:  # noqa: ARG002 - the protocol's signature
+        """There is no slot."""
+        return False
+
+    def release(self, queue: str, count: int = 1) -> None:
+        """There is nothing to give back."""
+
+    def wants(self) -> list[Want]:
+        """Nothing."""
+        return []
+
+    def deliver(self, job: Delivery) -> None:
+        """Cannot happen: no slot was given away."""
+        raise AssertionError(job)
+
+    def runs_method(self, name: str) -> bool:  # noqa: ARG002 - the protocol's signature
+        """It has no code."""
+        return False
+
+    def idle(self) -> bool:
+        """Always."""
+        return True
+
+    def running(self) -> list[str]:
+        """Nothing."""
+        return []
+
+    async def stop(self, wait_ms: int, cancel_ms: int) -> None:
+        """Nothing to stop."""
+
+    def cancel_all(self, reason: str) -> None:
+        """Nothing to cancel."""

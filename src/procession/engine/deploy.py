@@ -1,0 +1,94 @@
+"""From files to the rows of a deployment: compiled first, so that nothing is stored unless all of it is sound."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+
+from procession.engine.start_timers import start_timers
+from procession.errors import InvalidModel, InvalidValue
+from procession.ids import Keys
+from procession.limits import RESOURCE_BYTES_MAX
+from procession.model import compile_resource
+from procession.model.definition import Definition, Trigger, Work
+from procession.store.rows import Deployment, NewDefinition, NewResource, NewStartSubscription
+
+SUBSCRIBED = frozenset({Trigger.MESSAGE, Trigger.SIGNAL})
+
+
+def build_deployment(
+    resources: Sequence[tuple[str, bytes]], keys: Keys, now: int, *, tenant: str = "", methods: Collection[str] = ()
+) -> Deployment:
+    """The request to store these files (name, content) together.
+
+    ``methods`` are the ids of bare tasks that the application binds to functions.
+    Raises InvalidModel with every problem of every file.
+    """
+    rows: list[NewResource] = []
+    refused: list[InvalidModel] = []
+    for name, content in resources:
+        try:
+            rows.append(_resource(name, content, keys, now, methods))
+        except InvalidModel as error:
+            refused.append(error)
+    if len(refused) == 1:
+        raise refused[0]
+    if refused:
+        raise InvalidModel([f"{error.name}: {problem}" for error in refused for problem in error.problems])
+    return Deployment(key=keys.take(), resources=rows, tenant=tenant)
+
+
+def _resource(name: str, content: bytes, keys: Keys, now: int, methods: Collection[str]) -> NewResource:
+    """One file with what it defines."""
+    if len(content) > RESOURCE_BYTES_MAX:
+        problem = f"expected at most {RESOURCE_BYTES_MAX} bytes (RESOURCE_BYTES_MAX), found {len(content)}"
+        raise InvalidModel([problem], name=name)
+    compiled = compile_resource(content, name=name, methods=methods)
+    return NewResource(
+        key=keys.take(),
+        name=name,
+        kind="bpmn",
+        content=content,
+        checksum=hashlib.sha256(content).hexdigest(),
+        definitions=[
+            _definition(definition, keys.take(), now, methods, name)
+            for definition in compiled.definitions
+            if definition.is_executable
+        ],
+    )
+
+
+def _definition(definition: Definition, key: int, now: int, methods: Collection[str], file: str) -> NewDefinition:
+    """One process with its start events' subscriptions and timers."""
+    try:
+        timers = start_timers(definition, key, now)
+    except InvalidValue as error:
+        raise InvalidModel([f"process '{definition.process_id}': {error}"], name=file) from error
+    bound = {element.id for element in definition.elements if element.work == Work.METHOD} & set(methods)
+    return NewDefinition(
+        key=key,
+        process_id=definition.process_id,
+        name=definition.name,
+        version_tag=definition.version_tag,
+        elements=[element.id for element in definition.elements],
+        methods=sorted(bound),
+        start_subscriptions=_subscriptions(definition, file),
+        start_timers=timers,
+    )
+
+
+def _subscriptions(definition: Definition, file: str) -> list[NewStartSubscription]:
+    """What the start events wait for by name. Raises InvalidModel where a name is no text."""
+    made: list[NewStartSubscription] = []
+    for index in definition.start_events:
+        element = definition.elements[index]
+        for event in element.events:
+            if event.trigger not in SUBSCRIBED:
+                continue
+            name = event.name.evaluate({}) if event.name is not None else None
+            if not isinstance(name, str) or not name:
+                what = f"the name of the {event.trigger.name.lower()}"
+                problem = f"line {element.line}, element '{element.id}': expected {what} to be a text, found {name!r}"
+                raise InvalidModel([problem], name=file)
+            made.append(NewStartSubscription(element=element.id, trigger=event.trigger, name=name))
+    return made

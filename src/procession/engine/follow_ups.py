@@ -1,0 +1,232 @@
+"""What each follow-up and each timer leads to. Called by ``System``; it changes instances only through commands.
+
+Send             the command goes to its instance, closing the job in the same step
+CallProcess      the called process is found and started; a missing one is reported to the caller
+PublishMessage   to the store, which correlates or buffers
+BroadcastSignal  to the store, which leaves one follow-up per subscription
+StartByEvent     an instance is started at the start event that was triggered
+timers           of an instance: FireTimer; of a start event: an instance, and the next firing in the same step
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import assert_never
+
+import msgspec
+
+from procession.core import Decision
+from procession.core.commands import (
+    AnyCommand,
+    AnyFollowUp,
+    BroadcastSignal,
+    CallProcess,
+    Cancel,
+    ChildEnded,
+    Correlate,
+    FireTimer,
+    PublishMessage,
+    Send,
+    StartByEvent,
+    StartInstance,
+)
+from procession.engine.cells import Asked, Begin, Cell
+from procession.engine.clock import StoreClock
+from procession.engine.definitions import Definitions
+from procession.engine.delivery import Delivery
+from procession.engine.instances import Instances
+from procession.engine.messages import Messages
+from procession.engine.start_timers import StartTimer, following
+from procession.engine.system import NotYet
+from procession.engine.values import encode_json
+from procession.errors import Conflict, NotFound, Rejected
+from procession.ids import Keys
+from procession.jobs.kinds import JobKind
+from procession.model.definition import Definition
+from procession.store.rows import NewMessage
+
+_decode_follow_up = msgspec.json.Decoder(AnyFollowUp).decode
+_decode_timer = msgspec.json.Decoder(StartTimer).decode
+
+CANCEL_TRIES = 5  # a called instance may still be on its way when its caller is interrupted
+
+
+class FiredTimer(Asked):
+    """A timer that the store says is due: this process' idea of the time may be a moment behind the store's."""
+
+    __slots__ = ()
+
+    def decide(self, cell: Cell, now: int, keys: Keys) -> list[Decision]:
+        """Fire at the due instant or later."""
+        command = self.command
+        if isinstance(command, FireTimer) and cell.state is not None:
+            owner = cell.state.nodes.get(cell.state.waits.get(command.timer, 0))
+            dues = [wait.due for wait in (owner.waits if owner else None) or () if wait.key == command.timer]
+            now = max(now, *dues) if dues else now
+        return super().decide(cell, now, keys)
+
+
+class FollowUps:
+    """Carries out system jobs; True: closed with what it did, False: to be deleted."""
+
+    def __init__(self, instances: Instances, definitions: Definitions, messages: Messages, clock: StoreClock) -> None:
+        self._instances = instances
+        self._definitions = definitions
+        self._messages = messages
+        self._clock = clock
+
+    async def __call__(self, job: Delivery) -> bool:
+        """One job."""
+        if job.kind == JobKind.TIMER:
+            return await (self._timer(job) if job.instance else self._start_timer(job))
+        follow_up = _decode_follow_up(job.args)
+        match follow_up:
+            case Send():
+                return await self._send(job, follow_up.instance, follow_up.command)
+            case CallProcess():
+                return await self._call(job, follow_up)
+            case PublishMessage():
+                return await self._publish(job, follow_up)
+            case BroadcastSignal():
+                await self._messages.broadcast(follow_up.name, encode_json(follow_up.variables), job.tenant)
+                return False
+            case StartByEvent():
+                return await self._start_by_event(job, follow_up)
+            case _:
+                assert_never(follow_up)
+
+    # -- commands ---------------------------------------------------------------------------------------------------
+    async def _send(self, job: Delivery, instance: int, command: AnyCommand) -> bool:
+        """Give a command to an instance and close the job in the same step."""
+        try:
+            await self._submit(instance, command, job)
+        except NotFound:
+            if isinstance(command, Correlate):
+                return await self._offer_again(job, command)
+            if isinstance(command, Cancel) and command.by_parent and job.attempt < CANCEL_TRIES:
+                raise NotYet(f"called instance {instance} is not there yet, perhaps on its way") from None
+            raise
+        except Conflict as error:
+            if isinstance(command, Correlate):
+                raise NotYet(str(error)) from None
+            raise
+        return True
+
+    async def _submit(self, instance: int, command: AnyCommand, job: Delivery, *, kind: type[Asked] = Asked) -> None:
+        """Submit and wait."""
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._instances.submit(instance, kind(command, future, fences={job.key: job.lease}))
+        await future
+
+    async def _offer_again(self, job: Delivery, command: Correlate) -> bool:
+        """The instance has moved on: the message goes to whoever waits for it next, within its time to live."""
+        left = command.expires - self._clock.now()
+        if command.message and left > 0:
+            message = NewMessage(
+                key=command.message,
+                name=command.name,
+                correlation_key=command.correlation_key,
+                variables=encode_json(command.variables),
+                ttl_ms=left,
+                expires_at=command.expires,
+                tenant=job.tenant,
+            )
+            await self._messages.publish(message)
+        return False
+
+    # -- starts -----------------------------------------------------------------------------------------------------
+    async def _start(self, job: Delivery, command: StartInstance, begin: Begin) -> None:
+        """Start an instance and close the job in the same step."""
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._instances.start(command.instance, Asked(command, future, fences={job.key: job.lease}, begin=begin))
+        await future
+
+    async def _start_by_event(self, job: Delivery, follow_up: StartByEvent) -> bool:
+        """Start an instance at a start event."""
+        definition = await self._definitions.obtain(follow_up.definition)
+        command = StartInstance(
+            instance=follow_up.instance,
+            variables=follow_up.variables,
+            start=follow_up.start,
+            start_channel=follow_up.start_channel,
+        )
+        await self._start(job, command, Begin(definition=definition, tenant=job.tenant))
+        return True
+
+    async def _call(self, job: Delivery, call: CallProcess) -> bool:
+        """Start the called process, unless the call activity is gone meanwhile."""
+        parent = await self._instances.view(call.parent)
+        node = parent.nodes.get(call.parent_element_instance) if parent is not None else None
+        if node is None or node.called != call.instance:
+            return False
+        try:
+            definition = await self._find_called(job, call)
+            command = StartInstance(
+                instance=call.instance,
+                variables=call.variables,
+                business_id=call.business_id,
+                parent=call.parent,
+                parent_element_instance=call.parent_element_instance,
+                depth=call.depth,
+            )
+            await self._start(job, command, Begin(definition=definition, tenant=job.tenant))
+        except Conflict:
+            raise
+        except Rejected as error:
+            missing = ChildEnded(
+                element_instance=call.parent_element_instance,
+                child=call.instance,
+                outcome="missing",
+                message=str(error),
+            )
+            await self._submit(call.parent, missing, job)
+        return True
+
+    async def _find_called(self, job: Delivery, call: CallProcess) -> Definition:
+        """The definition that a call activity's binding means now. Raises NotFound."""
+        find = self._definitions.find
+        match call.binding:
+            case "deployment":
+                deployment = await self._definitions.deployment_of(call.parent_definition)
+                return await find(call.process_id, deployment=deployment, tenant=job.tenant)
+            case "version":
+                return await find(call.process_id, version=call.version, tenant=job.tenant)
+            case "versionTag":
+                return await find(call.process_id, version_tag=call.version_tag, tenant=job.tenant)
+            case _:
+                return await find(call.process_id, tenant=job.tenant)
+
+    # -- messages ---------------------------------------------------------------------------------------------------
+    async def _publish(self, job: Delivery, follow_up: PublishMessage) -> bool:
+        """Publish under the job's own key, so that a second try is recognised while the message is buffered."""
+        message = NewMessage(
+            key=job.key,
+            name=follow_up.name,
+            correlation_key=follow_up.correlation_key,
+            variables=encode_json(follow_up.variables),
+            ttl_ms=follow_up.ttl_ms,
+            message_id=follow_up.message_id,
+            tenant=job.tenant,
+        )
+        await self._messages.publish(message)
+        return False
+
+    # -- timers -----------------------------------------------------------------------------------------------------
+    async def _timer(self, job: Delivery) -> bool:
+        """A timer of an instance is due."""
+        try:
+            await self._submit(job.instance, FireTimer(job.key), job, kind=FiredTimer)
+        except Conflict as error:
+            raise NotYet(str(error)) from None
+        return True
+
+    async def _start_timer(self, job: Delivery) -> bool:
+        """A timer start event is due: start an instance and put the next firing in the same step."""
+        timer = _decode_timer(job.args)
+        definition = await self._definitions.obtain(timer.definition)
+        keys = await self._instances.keys()
+        upcoming = following(timer, keys.take(), self._clock.now(), job.tenant)
+        command = StartInstance(instance=keys.take(), start=timer.element)
+        begin = Begin(definition=definition, tenant=job.tenant, extra_jobs=[upcoming] if upcoming else [])
+        await self._start(job, command, begin)
+        return True

@@ -1,0 +1,46 @@
+"""A step's events as the history keeps them, at the level that was asked for. It decides nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from procession.core import events as e
+from procession.engine.settings import History
+from procession.engine.values import encode_json
+
+
+def encode_events(events: list[e.Event], level: History) -> bytes | None:
+    """The events as a JSON array; None when no history is kept."""
+    if level == History.FULL:
+        return encode_json(events)
+    if level == History.OFF:
+        return None
+    return encode_json([without_values(event) if type(event) in _CARRIERS else event for event in events])
+
+
+def without_values(event: e.Event) -> e.Event:
+    """The same event with names only: what happened, not what the data was."""
+    match event:
+        case e.VariablesSet():
+            return e.VariablesSet(event.scope, dict.fromkeys(event.values))
+        case e.LoopResult():
+            return e.LoopResult(event.key, event.index, None)
+        case e.CompensationRecorded():
+            variables = None if event.variables is None else dict.fromkeys(event.variables)
+            return msgspec.structs.replace(event, variables=variables)
+        case e.LoopChanged():
+            return e.LoopChanged(event.key, _counters(event.changes))
+        case e.DataChanged():
+            return e.DataChanged(event.key, _counters(event.changes))
+        case _:
+            return event
+
+
+_CARRIERS = frozenset({e.VariablesSet, e.LoopResult, e.CompensationRecorded, e.LoopChanged, e.DataChanged})
+
+
+def _counters(changes: dict[str, Any]) -> dict[str, Any]:
+    """Numbers and flags stay; anything that may be data goes."""
+    return {name: value if isinstance(value, int) else None for name, value in changes.items()}

@@ -1,0 +1,492 @@
+"""The instances at work in this process: commands are decided on the cached state, one step under way per instance.
+
+Commands for an instance queue up while its step is under way; then all of them are decided one after the other and
+written as one step. Each has its own answer. A step that the store refuses because of another writer is decided again
+on what is stored; one that it refuses because of one of several commands is decided again one command at a time.
+It never decides anything about a process itself (``core`` does) and never talks to handlers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from procession.core import State, decode_state, encode_state
+from procession.core.state import Status
+from procession.engine.cache import OVER, Cache
+from procession.engine.cells import Ask, Begin, Cell, Holder, StepFlight, add_decisions, fenced_error
+from procession.engine.clock import StoreClock
+from procession.engine.commit import GroupCommit
+from procession.engine.definitions import Definitions
+from procession.engine.ends import Ends
+from procession.engine.keys import KeyStock
+from procession.engine.lane import Lane, Patience
+from procession.engine.outbox import Outbox
+from procession.engine.settings import Counters, Settings
+from procession.engine.values import decode_json, encode_json
+from procession.engine.writer import Draft, timers_of, write_step
+from procession.errors import Bug, Conflict, InvalidValue, NotFound, ProcessionError, Rejected, Unavailable
+from procession.ids import Keys
+from procession.limits import CLAIM_MAX, STEP_EVENTS_MAX
+from procession.model.definition import Definition
+from procession.store.port import Store
+from procession.store.rows import StepOutcome, StepResult, StoredInstance
+
+logger = logging.getLogger("procession.engine")
+
+STARTS_MAX = 3  # inserts of a new instance that found nothing in their way and still failed
+TRIES_MAX = 100  # decisions of one command that lost against other writers before its caller is told
+
+
+class Instances:
+    """Everything that changes an instance passes through here."""
+
+    def __init__(  # noqa: PLR0913 - the parts of one engine, wired in one place
+        self,
+        store: Store,
+        *,
+        clock: StoreClock,
+        keys: KeyStock,
+        commit: GroupCommit,
+        definitions: Definitions,
+        outbox: Outbox,
+        settings: Settings,
+        counters: Counters,
+        chance: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._keys = keys
+        self._commit = commit
+        self._definitions = definitions
+        self._outbox = outbox
+        self._settings = settings
+        self._counters = counters
+        self._chance = chance
+        self._cache = Cache(settings)
+        self._loads: Lane[Cell] = Lane("load", self._load, count_max=CLAIM_MAX)
+        self.ends = Ends()
+        self._stopped = False
+
+    # -- commands in ------------------------------------------------------------------------------------------------
+    def submit(self, instance: int, ask: Ask) -> None:
+        """Give a command to an instance. Its answer comes through the ask."""
+        self._counters.in_flight += 1
+        cell = self._cache.obtain(instance)
+        cell.waiting.append(ask)
+        self._wake(cell)
+
+    def start(self, instance: int, ask: Ask) -> None:
+        """Create an instance whose key nobody else has; ``ask.begin`` says of which definition."""
+        begin = ask.begin
+        assert begin is not None
+        self._counters.in_flight += 1
+        cell = self._cache.obtain(instance)
+        if cell.state is None and cell.free:
+            cell.be_fresh(begin)
+        cell.waiting.append(ask)
+        self._wake(cell)
+
+    def _wake(self, cell: Cell) -> None:
+        """Decide what waits, unless a step is under way, which does so when it lands."""
+        if cell.flight is not None or cell.loading:
+            return
+        if cell.holder is not None:
+            self._detach(cell)
+        self._go(cell)
+
+    # -- deciding ---------------------------------------------------------------------------------------------------
+    def _go(self, cell: Cell) -> None:
+        """Decide the waiting commands and send the step on its way."""
+        while cell.waiting:
+            if not self._prepared(cell):
+                return
+            asks = cell.take()
+            draft = Draft()
+            accepted = self._decide(cell, asks, draft)
+            if accepted and self._fly(cell, draft, accepted):
+                return
+        self._cache.settle(cell)
+
+    def _prepared(self, cell: Cell) -> bool:
+        """Whether state and keys are at hand; if not they are fetched and ``_go`` is called again."""
+        if cell.state is None and not cell.fresh:
+            self._fetch(cell)
+            return False
+        if not self._keys.ready():
+            if not cell.starved:
+                cell.starved = True
+                self._keys.when_ready(lambda: self._fed(cell))
+            return False
+        return True
+
+    def _fed(self, cell: Cell) -> None:
+        """There are keys again."""
+        cell.starved = False
+        if cell.flight is None and not cell.loading and cell.holder is None:
+            self._go(cell)
+
+    def _decide(self, cell: Cell, asks: list[Ask], draft: Draft) -> list[Ask]:
+        """Decide commands one after the other on the cell's state; those that were accepted."""
+        now = self._clock.now()
+        keys = self._keys.keys
+        accepted: list[Ask] = []
+        for index, ask in enumerate(asks):
+            if accepted and (len(draft.events) > STEP_EVENTS_MAX or not self._keys.ready()):
+                cell.waiting[:0] = asks[index:]
+                break
+            try:
+                decisions = ask.decide(cell, now, keys)
+            except Rejected as error:
+                self._fail(ask, error)
+                continue
+            except Exception as error:
+                logger.exception("instance %d: %s", cell.key, type(ask.command).__name__)
+                cell.waiting[:0] = [*accepted, *asks[index + 1 :]]
+                cell.drop_state()
+                self._fail(
+                    ask, error if isinstance(error, ProcessionError) else Bug(f"{type(error).__name__}: {error}")
+                )
+                return []
+            accepted.append(ask)
+            add_decisions(draft, ask, decisions)
+        return accepted
+
+    def _fly(self, cell: Cell, draft: Draft, asks: list[Ask]) -> bool:
+        """Write the rows and send them; False if they cannot be written, with everything put right again."""
+        state, definition = cell.state, cell.definition
+        assert state is not None
+        assert definition is not None
+        now = self._clock.now()
+        try:
+            step = write_step(
+                definition, state, draft, cell.ledger, keys=self._keys.keys, now=now, level=self._settings.history
+            )
+        except Exception as error:  # noqa: BLE001 - a value over its limit, or a defect: nothing was written
+            self._unwritable(cell, asks, error)
+            return False
+        self._outbox.claim(step)
+        cell.flight = StepFlight(self, cell, step, asks)
+        self._commit.put(cell.flight)
+        return True
+
+    def _unwritable(self, cell: Cell, asks: list[Ask], error: Exception) -> None:
+        """The rows could not be made: the command that is to blame is told, the others are decided again alone."""
+        cell.drop_state()
+        if len(asks) == 1:
+            shown = error if isinstance(error, ProcessionError) else Bug(f"{type(error).__name__}: {error}")
+            self._fail(asks[0], shown)
+            return
+        cell.waiting[:0] = asks
+        cell.solo = len(asks)
+
+    # -- answers of the store ---------------------------------------------------------------------------------------
+    def landed(self, flight: StepFlight, result: StepResult) -> None:
+        """The store answered a step."""
+        cell = flight.cell
+        cell.flight = None
+        outcome = result.outcome
+        if outcome == StepOutcome.APPLIED:
+            self._applied(flight)
+        else:
+            self._outbox.unclaim(flight.step)
+            cell.drop_state()
+            if flight.unclear:
+                self._doubt(flight)
+            elif outcome == StepOutcome.STALE:
+                self._stale(flight)
+            else:
+                self._refused(flight, outcome, result.error)
+        self._go(cell)
+
+    def lost(self, flight: StepFlight, error: Exception) -> None:
+        """A step will not be sent again: impatient callers are told, the other commands are decided again."""
+        cell = flight.cell
+        cell.flight = None
+        self._outbox.unclaim(flight.step)
+        cell.drop_state()
+        now = asyncio.get_running_loop().time()
+        keep: list[Ask] = []
+        for ask in flight.asks:
+            if self._stopped or not isinstance(error, Unavailable) or (ask.deadline and ask.deadline <= now):
+                self._fail(ask, error)
+            else:
+                keep.append(ask)
+        flight.asks = keep
+        if flight.unclear:
+            self._doubt(flight)
+        else:
+            cell.waiting[:0] = keep
+        if not self._stopped:
+            self._go(cell)
+
+    def still_down(self, flight: StepFlight, error: Exception) -> None:
+        """The database does not answer: tell impatient callers behind this step."""
+        self._expire([flight.cell], error)
+
+    def _applied(self, flight: StepFlight) -> None:
+        """The step is durable: hand over its jobs, answer its commands."""
+        cell, step = flight.cell, flight.step
+        cell.ledger.rev = max(1, step.rev + 1)
+        if step.rev <= 0:
+            self._counters.started += 1
+            cell.fresh = False
+        self._counters.accepted += len(flight.asks)
+        self._counters.in_flight -= len(flight.asks)
+        self._cache.resize(cell, len(step.state) + (len(step.variables) if step.variables is not None else 0))
+        state = cell.state
+        assert state is not None
+        if step.new_jobs:
+            self._outbox.hand_over(step, state, cell.definition)
+        for ask in flight.asks:
+            ask.succeed(cell)
+        if step.status in OVER:
+            self._ended(cell, step.status)
+
+    def _ended(self, cell: Cell, status: int) -> None:
+        """The instance is over: forget it, and tell who waits for its end."""
+        if status == Status.COMPLETED:
+            self._counters.completed += 1
+        else:
+            self._counters.terminated += 1
+        if not cell.waiting:
+            self._cache.forget(cell)
+        self.ends.tell(cell.key, status)
+
+    def _stale(self, flight: StepFlight) -> None:
+        """Somebody else wrote: decide again on what is stored."""
+        self._counters.stale += 1
+        cell = flight.cell
+        again: list[Ask] = []
+        for ask in flight.asks:
+            ask.tries += 1
+            if ask.tries > TRIES_MAX:
+                self._fail(ask, Unavailable(f"Instance {cell.key} was changed by others {TRIES_MAX} times meanwhile"))
+            else:
+                again.append(ask)
+        cell.waiting[:0] = again
+        cell.fresh = False
+
+    def _refused(self, flight: StepFlight, outcome: StepOutcome, error: str) -> None:
+        """One command is to blame: a lease that is not held, or a value that the database refuses."""
+        cell = flight.cell
+        asks = flight.asks
+        if outcome == StepOutcome.FENCED:
+            self._counters.fenced += 1
+            blamed = [ask for ask in asks if ask.fences]
+        else:
+            self._counters.refused += 1
+            blamed = asks
+        if len(blamed) > 1:
+            cell.waiting[:0] = asks
+            cell.solo = len(asks)
+            return
+        cell.waiting[:0] = [ask for ask in asks if ask not in blamed]
+        for ask in blamed:
+            self._fail(ask, fenced_error(ask, error) if outcome == StepOutcome.FENCED else InvalidValue(error))
+        if not blamed:
+            self._stale(flight)
+
+    def _doubt(self, flight: StepFlight) -> None:
+        """The step may have been applied by a try whose answer got lost: compare with what is stored."""
+        flight.cell.verify = flight
+        flight.cell.fresh = False
+        self._fetch(flight.cell)
+
+    def _fail(self, ask: Ask, error: Exception) -> None:
+        """Answer one command with an error."""
+        self._counters.in_flight -= 1
+        self._counters.reject(error)
+        ask.fail(error)
+
+    # -- loading ----------------------------------------------------------------------------------------------------
+    def _fetch(self, cell: Cell) -> None:
+        """Load the instance, with others that are needed now."""
+        if not cell.loading:
+            cell.loading = True
+            self._loads.put(cell)
+
+    async def _load(self, cells: list[Cell]) -> None:
+        """One query for many instances; repeated while the database does not answer."""
+        patience = Patience(self._chance)
+        while True:
+            try:
+                self._counters.loads += len(cells)
+                rows = {row.key: row for row in await self._store.load([cell.key for cell in cells])}
+                await self._definitions.ensure({row.definition for row in rows.values()})
+            except Unavailable as error:
+                self._expire(cells, error)
+                await patience.pause()
+            else:
+                break
+        for cell in cells:
+            self._loaded(cell, rows.get(cell.key))
+
+    def _expire(self, cells: list[Cell], error: Exception) -> None:
+        """Tell the callers whose patience has ended."""
+        now = asyncio.get_running_loop().time()
+        for cell in cells:
+            for ask in [ask for ask in cell.waiting if ask.deadline and ask.deadline <= now]:
+                cell.waiting.remove(ask)
+                self._fail(ask, error)
+
+    def _loaded(self, cell: Cell, row: StoredInstance | None) -> None:
+        """The instance was read: verify a doubtful step, then go on."""
+        cell.loading = False
+        doubtful, cell.verify = cell.verify, None
+        if row is not None and row.rev > 0:
+            try:
+                self._install(cell, row)
+            except Exception as error:
+                logger.exception("instance %d cannot be read", cell.key)
+                self._fail_all(cell, Bug(f"Instance {cell.key} cannot be read: {error}"), doubtful)
+                return
+        elif row is not None:
+            begin = Begin(definition=self._definitions.get(row.definition), tags=row.tags, tenant=row.tenant)
+            cell.be_fresh(begin, rev=0)
+        if doubtful is not None:
+            self._verified(doubtful, row)
+        if row is None:
+            self._missing(cell)
+        if cell.flight is None:
+            self._go(cell)
+
+    def _install(self, cell: Cell, row: StoredInstance) -> None:
+        """Make a stored row the cell's state."""
+        state = decode_state(row.state, decode_json(row.variables or b"{}"))
+        cell.state = state
+        cell.fresh = False
+        cell.definition = self._definitions.get(row.definition)
+        ledger = cell.ledger
+        ledger.rev, ledger.tenant = row.rev, row.tenant
+        ledger.timers = timers_of(state)
+        ledger.channel = state.start_channel
+        self._cache.resize(cell, len(row.state) + len(row.variables))
+
+    def _verified(self, flight: StepFlight, row: StoredInstance | None) -> None:
+        """Decide whether a doubtful step was applied: the start of our own key, or the very state that it wrote."""
+        step = flight.step
+        cell = flight.cell
+        applied = row is not None and (
+            (step.rev < 0 and row.rev > 0) or (row.rev == max(1, step.rev + 1) and row.state == step.state)
+        )
+        if applied and cell.state is not None:
+            self._outbox.claim_again(step)
+            self._applied(flight)
+        else:
+            cell.waiting[:0] = flight.asks
+
+    def _missing(self, cell: Cell) -> None:
+        """There is no such instance: only a start of it may go on."""
+        asks, cell.waiting = cell.waiting, []
+        for ask in asks:
+            if ask.begin is None:
+                self._fail(ask, NotFound(f"Expected instance {cell.key} to exist, found none with this key"))
+            elif ask.tries > STARTS_MAX:
+                self._fail(ask, Conflict(f"Instance {cell.key} cannot start: its message start key is held by another"))
+            else:
+                cell.waiting.append(ask)
+                cell.be_fresh(ask.begin)
+
+    def _fail_all(self, cell: Cell, error: Exception, doubtful: StepFlight | None) -> None:
+        """Nothing can be done with this instance."""
+        asks = [*(doubtful.asks if doubtful is not None else ()), *cell.waiting]
+        cell.waiting = []
+        self._cache.forget(cell)
+        for ask in asks:
+            self._fail(ask, error)
+
+    # -- the cache --------------------------------------------------------------------------------------------------
+    def adopt(self, row: StoredInstance) -> State:
+        """The state of a row that was just read, kept if nothing newer is known."""
+        cell = self._cache.get(row.key)
+        if cell is not None and cell.flight is None and cell.state is not None and cell.ledger.rev == row.rev:
+            return cell.state
+        if cell is None:
+            cell = self._cache.obtain(row.key)
+        if cell.free and (cell.state is None or cell.ledger.rev < row.rev):
+            self._install(cell, row)
+            self._cache.settle(cell)
+            assert cell.state is not None
+            return cell.state
+        return decode_state(row.state, decode_json(row.variables or b"{}"))
+
+    async def view(self, instance: int) -> State | None:
+        """What is committed of an instance, to look at; None if it is not there. Raises Unavailable."""
+        rows = await self._store.load([instance])
+        if not rows or rows[0].rev < 1:
+            return None
+        await self._definitions.ensure([rows[0].definition])
+        return self.adopt(rows[0])
+
+    # -- holding: a run of methods has the state to itself ----------------------------------------------------------
+    async def keys(self) -> Keys:
+        """Enough keys for a decision."""
+        if not self._keys.ready():
+            await self._keys.enough()
+        return self._keys.keys
+
+    def hold(self, instance: int, holder: Holder) -> Cell | None:
+        """Give a free instance's cached state to a run of methods; None if it is not free."""
+        cell = self._cache.get(instance)
+        if cell is None or cell.state is None or not cell.free or cell.starved or not self._keys.ready():
+            return None
+        cell.holder = holder
+        return cell
+
+    def let_go(self, cell: Cell) -> None:
+        """The run is given up: its changes are dropped."""
+        cell.holder = None
+        cell.drop_state()
+        self._go(cell)
+
+    def fly_held(self, cell: Cell, draft: Draft, ask: Ask) -> None:
+        """Write what the holder decided."""
+        cell.holder = None
+        self._counters.in_flight += 1
+        if not self._fly(cell, draft, [ask]):
+            self._go(cell)
+
+    def _detach(self, cell: Cell) -> None:
+        """Somebody needs the instance: the holder keeps its changed state to itself, the cell loads what is stored."""
+        holder, cell.holder = cell.holder, None
+        assert holder is not None
+        holder.detached()
+        cell.drop_state()
+
+    async def copy(self, instance: int) -> tuple[Definition, State]:
+        """A private copy of an instance's state, from memory or as it is stored. Raises NotFound, Unavailable."""
+        await self._keys.enough()
+        cell = self._cache.get(instance)
+        if cell is not None and cell.state is not None and cell.definition is not None and cell.holder is None:
+            variables = decode_json(encode_json(cell.state.variables))
+            return cell.definition, decode_state(encode_state(cell.state), variables)
+        rows = await self._store.load([instance])
+        if not rows or rows[0].rev < 1:
+            raise NotFound(f"Expected instance {instance} to exist, found none with this key")
+        row = rows[0]
+        await self._definitions.ensure([row.definition])
+        return self._definitions.get(row.definition), decode_state(row.state, decode_json(row.variables or b"{}"))
+
+    # -- life -------------------------------------------------------------------------------------------------------
+    def start_work(self) -> None:
+        """Begin to load."""
+        self._stopped = False
+        self._loads.start()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no command is under way."""
+        return self._counters.in_flight == 0 and self._loads.idle
+
+    def forget_all(self) -> None:
+        """Drop every cached state that is not in use."""
+        self._cache.forget_idle()
+
+    async def stop(self) -> None:
+        """Answer everybody who still waits."""
+        self._stopped = True
+        await self._loads.stop()
+        for cell in self._cache:
+            self._fail_all(cell, Unavailable("The engine stopped"), cell.verify)

@@ -1,0 +1,132 @@
+"""A lane: one call under way at a time, and whatever gathers meanwhile goes with the next. It knows no store.
+
+Natural batching: at rest an item goes at once, under load many share one call. No timer and no task per item.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+logger = logging.getLogger("procession.engine")
+
+T = TypeVar("T")
+
+
+class Lane(Generic[T]):
+    """Gathers items and hands them to ``send`` in batches of at most ``count_max`` and about ``bytes_max``."""
+
+    __slots__ = ("_bytes_max", "_count_max", "_items", "_send", "_size", "_task", "_wake", "busy", "name")
+
+    def __init__(
+        self,
+        name: str,
+        send: Callable[[list[T]], Awaitable[None]],
+        *,
+        count_max: int,
+        bytes_max: int = 0,
+        size: Callable[[T], int] | None = None,
+    ) -> None:
+        self.name = name
+        self.busy = False
+        self._send = send
+        self._count_max = count_max
+        self._bytes_max = bytes_max
+        self._size = size
+        self._items: list[T] = []
+        self._wake: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def put(self, item: T) -> None:
+        """Send this with the next batch."""
+        self._items.append(item)
+        wake = self._wake
+        if wake is not None:
+            self._wake = None
+            if not wake.done():
+                wake.set_result(None)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+        return not self.busy and not self._items
+
+    def __len__(self) -> int:
+        """How many items wait."""
+        return len(self._items)
+
+    def start(self) -> None:
+        """Begin to send."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run(), name=f"procession lane {self.name}")
+
+    async def stop(self) -> list[T]:
+        """Stop sending; the items that never went."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        left, self._items = self._items, []
+        return left
+
+    async def _run(self) -> None:
+        """Send batch after batch."""
+        loop = asyncio.get_running_loop()
+        while True:
+            if not self._items:
+                self._wake = loop.create_future()
+                await self._wake
+            batch = self._take()
+            self.busy = True
+            try:
+                await self._send(batch)
+            except Exception:
+                logger.exception("lane %s: a batch of %d could not be sent", self.name, len(batch))
+            finally:
+                self.busy = False
+            if self._items:
+                await asyncio.sleep(0)  # a store that never waits must not keep the loop from everybody else
+
+    def _take(self) -> list[T]:
+        """The next batch."""
+        items = self._items
+        count = min(len(items), self._count_max)
+        if self._size is not None and count > 1:
+            total = 0
+            for index in range(count):
+                total += self._size(items[index])
+                if total > self._bytes_max:
+                    count = max(1, index)
+                    break
+        if count == len(items):
+            self._items = []
+            return items
+        self._items = items[count:]
+        return items[:count]
+
+
+class Patience:
+    """Pauses between tries, from ``least_s`` to ``most_s``, with chance so that processes do not march in step."""
+
+    __slots__ = ("_chance", "_least_s", "_most_s", "tries")
+
+    def __init__(self, chance: Callable[[], float], least_s: float = 0.05, most_s: float = 2.0) -> None:
+        self._chance = chance
+        self._least_s = least_s
+        self._most_s = most_s
+        self.tries = 0
+
+    def next_s(self) -> float:
+        """The next pause in seconds."""
+        self.tries += 1
+        return min(self._most_s, self._least_s * 2.0 ** min(self.tries - 1, 16)) * (0.5 + self._chance() / 2)
+
+    async def pause(self) -> None:
+        """Wait that long."""
+        await asyncio.sleep(self.next_s())
+
+    def reset(self) -> None:
+        """It worked: begin anew."""
+        self.tries = 0

@@ -1,0 +1,94 @@
+"""Ends of jobs that change only the job's own row, written in batches. Safe to send again after an unclear answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import msgspec
+
+from procession.engine.lane import Lane, Patience
+from procession.engine.settings import Counters
+from procession.errors import Unavailable
+from procession.limits import COMMIT_STEPS_MAX
+from procession.store.port import Store
+from procession.store.rows import JobEnd, JobOutcome
+
+logger = logging.getLogger("procession.engine")
+
+
+class Ended(msgspec.Struct):
+    """One outcome, and who wants to know whether it was applied (False: the lease was lost, or it was sent before)."""
+
+    outcome: JobOutcome
+    tell: Callable[[bool], None] | None = None
+
+
+class Outcomes:
+    """The lane to ``Store.finish``."""
+
+    def __init__(
+        self, store: Store, counters: Counters, *, chance: Callable[[], float], freed: Callable[[JobOutcome], None]
+    ) -> None:
+        self._store = store
+        self._counters = counters
+        self._chance = chance
+        self._freed = freed
+        self.fenced = False
+        self._lane: Lane[Ended] = Lane("outcomes", self._send, count_max=COMMIT_STEPS_MAX)
+
+    def put(self, outcome: JobOutcome, tell: Callable[[bool], None] | None = None) -> None:
+        """End a run."""
+        self._lane.put(Ended(outcome, tell))
+
+    def release(self, key: int, lease: int) -> None:
+        """Return a job that was never started."""
+        self.put(JobOutcome(key=key, lease=lease, end=JobEnd.RELEASE))
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._lane.start()
+
+    async def stop(self) -> int:
+        """Stop; how many outcomes were not written (their jobs are given back when the process leaves)."""
+        return len(await self._lane.stop())
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything is written."""
+        return self._lane.idle
+
+    async def _send(self, batch: list[Ended]) -> None:
+        """Write, again and again while the database does not answer; a lost lease ends it."""
+        patience = Patience(self._chance)
+        outcomes = [ended.outcome for ended in batch]
+        while not self.fenced:
+            try:
+                applied = await self._store.finish(outcomes)
+            except Unavailable as error:
+                self._counters.unavailable += 1
+                if patience.tries == 0:
+                    logger.warning("the database does not answer, %d outcomes of jobs wait: %s", len(batch), error)
+                await patience.pause()
+            else:
+                self._tell(batch, applied)
+                return
+        self._tell(batch, [False] * len(batch))
+
+    def _tell(self, batch: list[Ended], applied: list[bool]) -> None:
+        """Count, and tell who wants to know."""
+        counters = self._counters
+        for ended, written in zip(batch, applied, strict=True):
+            if written:
+                match ended.outcome.end:
+                    case JobEnd.DONE:
+                        counters.jobs_done += 1
+                    case JobEnd.RETRY | JobEnd.SNOOZE:
+                        counters.jobs_retried += 1
+                        self._freed(ended.outcome)
+                    case JobEnd.FAILED:
+                        counters.jobs_failed += 1
+                    case JobEnd.RELEASE:
+                        counters.jobs_returned += 1
+            if ended.tell is not None:
+                ended.tell(written)

@@ -1,0 +1,187 @@
+"""What others ask of an engine: deploy, start, command, publish, enqueue, wait. It wires and runs nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+
+from procession.core.commands import AnyCommand, StartInstance
+from procession.engine.cache import OVER
+from procession.engine.cells import Asked, Begin
+from procession.engine.clock import StoreClock
+from procession.engine.definitions import Definitions
+from procession.engine.deploy import build_deployment
+from procession.engine.instances import Instances
+from procession.engine.intake import Intake
+from procession.engine.messages import Messages
+from procession.engine.outbox import Announcer
+from procession.engine.settings import Counters, Settings
+from procession.engine.values import plain_variables
+from procession.errors import NotFound, Unavailable
+from procession.store.port import Store
+from procession.store.rows import NewJob, NewMessage, PublishResult, StoredDefinition
+
+DEPLOYED = "$deployed"  # announced after a deployment: whoever remembers latest versions forgets them
+WAIT_POLL_S = 1.0
+
+
+class Requests:
+    """The part of an engine that callers see. ``Engine`` gives it its parts."""
+
+    store: Store
+    settings: Settings
+    counters: Counters
+    clock: StoreClock
+    definitions: Definitions
+    instances: Instances
+    _announcer: Announcer
+    _messages: Messages
+    _intake: Intake
+    _timer_set: Callable[[int], None]
+    _open: bool
+
+    async def deploy(
+        self, resources: Sequence[tuple[str, bytes]], *, tenant: str = "", methods: Collection[str] = ()
+    ) -> list[StoredDefinition]:
+        """Store files (name, content) together; ``methods``: ids of bare tasks that are bound to functions.
+
+        Raises InvalidModel with every problem, Unavailable.
+        """
+        keys = await self.instances.keys()
+        rows = build_deployment(resources, keys, self.clock.now(), tenant=tenant, methods=methods)
+        stored = await self.store.deploy(rows)
+        self.definitions.forget_latest()
+        self._announcer.announce(DEPLOYED)
+        for resource in rows.resources:
+            for definition in resource.definitions:
+                for timer in definition.start_timers:
+                    self._timer_set(timer.due_at)
+        return stored
+
+    async def start_instance(  # noqa: PLR0913 - the options of a start
+        self,
+        process_id: str = "",
+        variables: object = None,
+        *,
+        definition: int = 0,
+        version: int = 0,
+        version_tag: str = "",
+        business_id: str = "",
+        tags: Sequence[str] = (),
+        tenant: str = "",
+        at: Sequence[str] = (),
+    ) -> int:
+        """Start an instance of the latest version (or an exact one); its key once the start is durable.
+
+        Raises NotFound, InvalidValue, Unavailable.
+        """
+        values, raw = plain_variables(variables)
+        found = (
+            await self.definitions.obtain(definition)
+            if definition
+            else await self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
+        )
+        instance = (await self.instances.keys()).take()
+        command = StartInstance(instance=instance, variables=values, at=list(at), business_id=business_id)
+        begin = Begin(definition=found, raw=raw, tags=list(tags), tenant=tenant)
+        await self._ask(instance, Asked(command, self._answer(), deadline=self._deadline(), begin=begin), start=True)
+        return instance
+
+    async def command(self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None) -> int:
+        """Give a command to an instance; its status once the step is durable.
+
+        Raises NotFound, Conflict, InvalidValue, Unavailable.
+        """
+        variables = getattr(command, "variables", None)
+        if variables:
+            command = msgspec.structs.replace(command, variables=plain_variables(variables).values)
+        return await self._ask(instance, Asked(command, self._answer(), fences=fences, deadline=self._deadline()))
+
+    async def command_for(self, kind: str, key: int, command: AnyCommand) -> int:
+        """Give a command to the instance that a job, user_task, incident or subscription belongs to. Raises alike."""
+        instance = await self.store.find(kind, key)
+        if not instance:
+            raise NotFound(f"Expected {kind.replace('_', ' ')} {key} to exist, found none with this key")
+        return await self.command(instance, command)
+
+    async def publish(
+        self,
+        name: str,
+        correlation_key: str = "",
+        variables: object = None,
+        *,
+        ttl_ms: int = 0,
+        message_id: str = "",
+        buffer: bool = True,
+        tenant: str = "",
+    ) -> PublishResult:
+        """Publish a message. Raises InvalidValue, Unavailable."""
+        message = NewMessage(
+            key=(await self.instances.keys()).take(),
+            name=name,
+            correlation_key=correlation_key,
+            variables=plain_variables(variables).raw,
+            ttl_ms=ttl_ms,
+            message_id=message_id,
+            buffer=buffer,
+            tenant=tenant,
+        )
+        return await self._messages.publish(message)
+
+    async def broadcast(self, name: str, variables: object = None, *, tenant: str = "") -> list[int]:
+        """Broadcast a signal; the instances reached. Raises InvalidValue, Unavailable."""
+        return await self._messages.broadcast(name, plain_variables(variables).raw, tenant)
+
+    async def enqueue(self, jobs: Sequence[NewJob]) -> None:
+        """Insert plain jobs; they are durable when this returns. Raises InvalidValue, Unavailable."""
+        await self._intake.enqueue(jobs, self._deadline())
+
+    async def take_keys(self, count: int) -> list[int]:
+        """Keys for rows that a caller makes."""
+        taken: list[int] = []
+        while len(taken) < count:
+            keys = await self.instances.keys()
+            taken.extend(keys.take() for _ in range(min(count - len(taken), 5_000)))
+        return taken
+
+    async def wait_ended(self, instance: int) -> int:
+        """Wait until an instance is over, wherever it ends; its status. Raises NotFound, Unavailable."""
+        future = self.instances.ends.wait(instance)
+        try:
+            while not future.done():
+                rows = await self.store.load([instance])
+                if not rows:
+                    raise NotFound(f"Expected instance {instance} to exist, found none with this key")
+                if rows[0].rev > 0 and rows[0].status in OVER:
+                    return rows[0].status
+                await asyncio.wait([future], timeout=WAIT_POLL_S)
+            return future.result()
+        finally:
+            self.instances.ends.forget(instance, future)
+
+    # -- internal ---------------------------------------------------------------------------------------------------
+    def _answer(self) -> asyncio.Future[int]:
+        """A future for one answer."""
+        return asyncio.get_running_loop().create_future()
+
+    def _deadline(self) -> float:
+        """When a caller of now loses patience, on the loop's clock."""
+        return asyncio.get_running_loop().time() + self.settings.command_deadline_ms / 1000
+
+    async def _ask(self, instance: int, ask: Asked, *, start: bool = False) -> int:
+        """Submit and wait; refused when too much is under way already."""
+        if not self._open:
+            raise Unavailable("The engine is not open (any more)")
+        if self.counters.in_flight >= self.settings.commands_waiting_max:
+            self.counters.rejected["Busy"] = self.counters.rejected.get("Busy", 0) + 1
+            raise Unavailable(
+                f"Expected fewer than {self.settings.commands_waiting_max} commands under way "
+                f"(commands_waiting_max), found {self.counters.in_flight}: try again later"
+            )
+        if start:
+            self.instances.start(instance, ask)
+        else:
+            self.instances.submit(instance, ask)
+        return await ask.future

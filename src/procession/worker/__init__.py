@@ -1,0 +1,23 @@
+"""Runs Python handlers for the engine: registry, typed arguments, slots, threads, processes, outcomes.
+
+It knows no database and no rule of a process.
+"""
+
+from procession.worker.context import Job
+from procession.worker.dispatcher import LocalDispatcher, WorkerSettings
+from procession.worker.outcomes import BpmnError, Cancel, Fail, Outcome, Retry, Snooze
+from procession.worker.registry import Handler, Registry
+
+__all__ = [
+    "BpmnError",
+    "Cancel",
+    "Fail",
+    "Handler",
+    "Job",
+    "LocalDispatcher",
+    "Outcome",
+    "Registry",
+    "Retry",
+    "Snooze",
+    "WorkerSettings",
+]

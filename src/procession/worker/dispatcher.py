@@ -1,0 +1,412 @@
+"""The worker of one process: gives slots to the engine, runs handlers in them, and sees to their time.
+
+It is the engine's ``Dispatcher``. Long-lived coroutines take jobs from local buffers (``line``); one sweeper looks
+after all deadlines. Every job that was delivered ends: with an outcome, or returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+import msgspec
+
+from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
+from procession.errors import InvalidValue, Rejected
+from procession.jobs.kinds import JobKind, job_queue, method_queue
+from procession.store.rows import Want
+from procession.worker.context import Job
+from procession.worker.endings import Endings
+from procession.worker.line import Line, Slot
+from procession.worker.outcomes import BpmnError, Fail, Outcome, Snooze
+from procession.worker.processes import Processes
+from procession.worker.registry import CONCURRENCY, Handler, Mode, Registry
+from procession.worker.results import to_variables
+from procession.worker.threads import Threads
+
+logger = logging.getLogger("procession.worker")
+
+SWEEP_S = 0.05
+STOP = "stop"
+LOST = "lost"
+TIMEOUT = "timeout"
+UNKNOWN_MS = 60_000  # a plain job of a type that nobody here handles goes back for this long
+
+_decode_args = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Void(Exception):
+    """The instance does not take the step any more: the run is over."""
+
+
+class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything adjustable about a worker."""
+
+    concurrency: int = CONCURRENCY  # handlers at once per queue, where neither handler nor queue says otherwise
+    queues: dict[str, int] = {}  # concurrency of plain queues
+    stuck_ms: int = 5_000  # a cancelled handler that goes on for longer loses its slot
+    processes: int = 2
+    process_calls_max: int = 1_000  # calls before a process of a handler is replaced
+
+
+class LocalDispatcher:
+    """Runs the handlers of a registry for an engine: ``attach`` it before the engine starts."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        settings: WorkerSettings | None = None,
+        *,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._registry = registry
+        self._settings = settings or WorkerSettings()
+        self._chance = chance
+        self._lines: dict[str, Line] = {}
+        self._threads = Threads()
+        self._processes = Processes(self._settings.processes, self._settings.process_calls_max)
+        self._sweeper: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._engine: Engine | None = None
+        self._endings: Endings | None = None
+
+    def attach(self, engine: Engine) -> None:
+        """Work for this engine. Handlers registered until now get their slots."""
+        self._engine = engine
+        self._endings = Endings(engine, self._chance)
+        for handler in self._registry.methods.values():
+            self._add_line(method_queue(handler.name), handler.concurrency)
+        plain: dict[str, int] = {}
+        for handler in self._registry.jobs.values():
+            self._add_line(job_queue(handler.name), handler.concurrency)
+            asked = handler.concurrency or self._settings.concurrency
+            plain[handler.queue] = max(plain.get(handler.queue, 0), asked)
+        for queue, concurrency in plain.items():
+            self._add_line(queue, self._settings.queues.get(queue, concurrency))
+
+    def _add_line(self, queue: str, concurrency: int | None) -> None:
+        """Slots for a queue."""
+        count = concurrency or self._settings.concurrency
+        self._lines[queue] = Line(queue, count, run=self._run, freed=self._freed)
+
+    def _freed(self, line: Line) -> None:  # noqa: ARG002 - the engine claims for all queues at once
+        """There is room."""
+        if self._engine is not None:
+            self._engine.room()
+
+    # -- slots (the engine's protocol) --------------------------------------------------------------------------------
+    def reserve(self, queue: str) -> bool:
+        """Take one free slot."""
+        line = self._lines.get(queue)
+        if line is None or self._stopping or line.taken >= line.capacity:
+            return False
+        line.taken += 1
+        return True
+
+    def release(self, queue: str, count: int = 1) -> None:
+        """Give slots back."""
+        self._lines[queue].taken -= count
+
+    def wants(self) -> list[Want]:
+        """All free slots, taken at once."""
+        if self._stopping:
+            return []
+        wants: list[Want] = []
+        for line in self._lines.values():
+            free = line.capacity - line.taken
+            if free > 0:
+                line.taken += free
+                wants.append(Want(queue=line.queue, count=free))
+        return wants
+
+    def deliver(self, job: Delivery) -> None:
+        """Run a job; one that comes while the worker stops is returned."""
+        line = self._lines[job.queue]
+        if self._stopping:
+            line.taken -= 1
+            self._ends.released(job)
+        else:
+            line.deliver(job)
+
+    def runs_method(self, name: str) -> bool:
+        """Whether the code is here."""
+        return name in self._registry.methods
+
+    def idle(self) -> bool:
+        """Whether nothing is reserved, buffered, running or being completed."""
+        return (self._endings is None or self._endings.landing == 0) and all(
+            line.taken == 0 for line in self._lines.values()
+        )
+
+    def running(self) -> list[str]:
+        """What runs now."""
+        return [
+            f"{slot.name} (job {slot.delivery.key})"
+            for line in self._lines.values()
+            for slot in line.slots
+            if slot.delivery is not None
+        ]
+
+    def handler_at(self, frame: FrameType) -> str:
+        """The handler that a frame belongs to, or its callers; empty if none."""
+        current: FrameType | None = frame
+        while current is not None:
+            handler = self._registry.handler_at(current.f_code)
+            if handler is not None:
+                return repr(handler)
+            current = current.f_back
+        return ""
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    @property
+    def _ends(self) -> Endings:
+        """Where outcomes go."""
+        assert self._endings is not None, "attach the dispatcher to an engine first"
+        return self._endings
+
+    async def _run(self, slot: Slot, delivery: Delivery) -> None:
+        """One job in a slot, to its outcome."""
+        slot.delivery = delivery
+        handler: Handler | None = None
+        try:
+            if delivery.kind == JobKind.METHOD:
+                await self._run_step(slot, delivery)
+            else:
+                handler = self._registry.jobs.get(delivery.type)
+                if handler is None:
+                    self._unknown(delivery)
+                else:
+                    value = await self._call(slot, handler, delivery, self._variables_of(delivery))
+                    if not slot.abandoned:
+                        self._ends.succeeded(delivery, handler, value)
+        except asyncio.CancelledError:
+            self._cancelled(slot, delivery)
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
+            if not slot.abandoned:
+                self._ends.failed(delivery, handler, error)
+        finally:
+            self._clear(slot)
+        if self._ends.landing > 1_000:
+            await self._ends.brake()
+
+    def _clear(self, slot: Slot) -> None:
+        """The slot is free; a cancellation that the handler survived is taken back."""
+        if slot.reason and slot.task is not None:
+            slot.task.uncancel()
+        slot.delivery = slot.job = None
+        slot.name = slot.reason = ""
+        slot.deadline = slot.cancel_at = 0.0
+
+    def _cancelled(self, slot: Slot, delivery: Delivery) -> None:
+        """The run was cancelled: by the sweeper, by the stop, for a lost lease; else the slot itself ends."""
+        if not slot.reason:
+            self._ends.released(delivery)
+            raise asyncio.CancelledError
+        if slot.abandoned or slot.reason == LOST:
+            return
+        if slot.reason == STOP:
+            self._ends.released(delivery)
+        else:
+            self._ends.failed(delivery, self._handler_in(slot, delivery), self._too_slow(slot))
+
+    def _handler_in(self, slot: Slot, delivery: Delivery) -> Handler | None:
+        """The handler that runs in a slot."""
+        registry = self._registry
+        return (registry.methods if delivery.kind == JobKind.METHOD else registry.jobs).get(slot.name)
+
+    def _too_slow(self, slot: Slot) -> TimeoutError:
+        """The failure of a run whose time was over."""
+        return TimeoutError(f"'{slot.name}' did not end within its timeout")
+
+    async def _run_step(self, slot: Slot, delivery: Delivery) -> None:
+        """Methods in a row, committed together; a failure of any fails the step."""
+        assert self._engine is not None
+        run = self._engine.begin_step(delivery)
+        call: MethodCall | None = run.first
+        handler = self._registry.methods[run.first.name]
+        what = ""
+        try:
+            while call is not None:
+                handler = self._registry.methods[call.name]
+                what = f"method '{call.name}' of '{call.element}': "
+                result = await self._call_method(slot, handler, delivery, call)
+                if slot.abandoned:
+                    run.abandon()
+                    return
+                call = await self._complete(run, result, handler)
+        except asyncio.CancelledError:
+            run.abandon()
+            raise
+        except Void:
+            return
+        except Exception as error:  # noqa: BLE001 - whatever a method raises is the step's outcome
+            run.abandon()
+            if not slot.abandoned:
+                self._ends.failed(delivery, handler, error, what=what)
+            return
+        self._ends.commit(delivery, handler, run)
+
+    async def _complete(self, run: StepRun, result: Result, handler: Handler) -> MethodCall | None:
+        """The next call of a step. Raises Void, having ended the run, when the instance does not take the step."""
+        try:
+            return await run.complete(result)
+        except Rejected as error:
+            run.abandon()
+            self._ends.void(run.job, handler, error)
+            raise Void from error
+
+    async def _call_method(self, slot: Slot, handler: Handler, delivery: Delivery, call: MethodCall) -> Result:
+        """One method; BPMN errors are results. Raises the other outcomes."""
+        try:
+            value = await self._call(slot, handler, delivery, call.variables, type=call.name, element=call.element)
+        except BpmnError as error:
+            value = error
+        if isinstance(value, Outcome) and not isinstance(value, BpmnError):
+            raise value
+        what = f"result of method '{call.name}'"
+        named = call.spec.result_variable if call.spec is not None else ""
+        try:
+            if isinstance(value, BpmnError):
+                return Result(call.name, to_variables(value.variables, what), value.code, value.message)
+            return Result(call.name, to_variables(value, what, named))
+        except InvalidValue as error:
+            raise Fail(str(error)) from error
+
+    async def _call(
+        self,
+        slot: Slot,
+        handler: Handler,
+        delivery: Delivery,
+        variables: Mapping[str, Any],
+        *,
+        type: str = "",  # noqa: A002 - Camunda's word
+        element: str = "",
+    ) -> object:
+        """Call a handler with decoded arguments, within its time."""
+        arguments = handler.arguments
+        job = Job(delivery, variables, type=type, element=element) if arguments.wants_job else None
+        args, kwargs = arguments.bind(variables, job)
+        slot.job = job
+        slot.name = handler.name
+        if handler.timeout_s:
+            slot.deadline = asyncio.get_running_loop().time() + handler.timeout_s
+            self._sweep_from_now()
+        try:
+            match handler.mode:
+                case Mode.LOOP:
+                    return await handler.function(*args, **kwargs)
+                case Mode.THREAD:
+                    return await self._in_thread(slot, self._threads.run(handler.function, args, kwargs))
+                case Mode.PROCESS:
+                    return await self._processes.run(handler.function, args, kwargs)
+        finally:
+            slot.deadline = 0.0
+
+    async def _in_thread(self, slot: Slot, future: asyncio.Future[Any]) -> object:
+        """Wait for a thread even when the run is cancelled: it sees the flag; its slot is not free before it ends."""
+        while True:
+            try:
+                return await asyncio.shield(future)
+            except asyncio.CancelledError:
+                if future.done() or not slot.reason:
+                    raise
+                await asyncio.wait([future])
+                if slot.reason == LOST or slot.abandoned:
+                    raise
+
+    def _variables_of(self, delivery: Delivery) -> Mapping[str, Any]:
+        """What a handler sees: the element's variables, or a plain job's arguments."""
+        if delivery.variables is not None:
+            return delivery.variables
+        return _decode_args(delivery.args) if delivery.args else {}
+
+    def _unknown(self, delivery: Delivery) -> None:
+        """A plain queue holds a type that nobody here handles: leave it to others."""
+        logger.warning("no handler for job type '%s' from queue '%s'", delivery.type, delivery.queue)
+        self._ends.failed(delivery, None, Snooze(UNKNOWN_MS / 1000))
+
+    # -- time -------------------------------------------------------------------------------------------------------
+    def _sweep_from_now(self) -> None:
+        """Look after deadlines from the first one on."""
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().create_task(self._sweep(), name="procession deadlines")
+
+    async def _sweep(self) -> None:
+        """Cancel what has run for too long; give up on what ignores that."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(SWEEP_S)
+            now = loop.time()
+            for line in self._lines.values():
+                for slot in list(line.slots):
+                    if slot.deadline and now >= slot.deadline:
+                        slot.cancel(TIMEOUT, now)
+                    if slot.cancel_at and now - slot.cancel_at > self._settings.stuck_ms / 1000:
+                        self._give_up(line, slot)
+
+    def _give_up(self, line: Line, slot: Slot) -> None:
+        """A handler ignores its cancellation: its job fails, its slot is replaced."""
+        delivery = slot.delivery
+        if delivery is None:
+            return
+        logger.error(
+            "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced", slot.name, delivery.key
+        )
+        line.abandon(slot)
+        if slot.reason == STOP:
+            self._ends.released(delivery)
+        elif slot.reason != LOST:
+            self._ends.failed(delivery, self._handler_in(slot, delivery), self._too_slow(slot))
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+    async def stop(self, wait_ms: int, cancel_ms: int) -> None:
+        """Return what has not started, wait, cancel (no attempt is used), wait, give up."""
+        self._stopping = True
+        for line in self._lines.values():
+            while line.buffer:
+                line.taken -= 1
+                self._ends.released(line.buffer.popleft())
+        if not await self._ended_within(wait_ms):
+            self._cancel_running(STOP)
+            if not await self._ended_within(cancel_ms):
+                logger.warning("given up, still running: %s", ", ".join(self.running()))
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            await asyncio.gather(self._sweeper, return_exceptions=True)
+            self._sweeper = None
+        for line in self._lines.values():
+            await asyncio.wait_for(line.stop(), 1.0)
+        self._threads.stop()
+        self._processes.stop()
+
+    def cancel_all(self, reason: str) -> None:
+        """The leases are lost: cancel what runs, forget what is buffered; nothing is written about either."""
+        logger.warning("running work is cancelled: %s", reason)
+        for line in self._lines.values():
+            line.taken -= len(line.buffer)
+            line.buffer.clear()
+        self._cancel_running(LOST)
+
+    def _cancel_running(self, reason: str) -> None:
+        """Cancel every run."""
+        self._sweep_from_now()
+        now = asyncio.get_running_loop().time()
+        for line in self._lines.values():
+            for slot in list(line.slots):
+                slot.cancel(reason, now)
+
+    async def _ended_within(self, ms: int) -> bool:
+        """Whether all runs end and are committed in this time."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + ms / 1000
+        spins = 0
+        while self.running() or self._ends.landing:
+            if loop.time() >= until:
+                return False
+            spins += 1
+            await asyncio.sleep(0 if spins < 100 else 0.005)
+        return True

@@ -1,0 +1,188 @@
+"""What follows from how a run ended: the job's row alone, or a command to its instance. It runs no handler.
+
+plain job    done, again later, or kept as failed: the row alone
+process job  completed or a BPMN error: a command; again later: the row alone; no attempts left: a command (incident)
+method       as a process job, for the whole step
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from procession.core.commands import AnyCommand, CompleteJob, FailJob, ThrowError
+from procession.engine import Delivery, Engine, StepRun, Told
+from procession.errors import Conflict, NotFound, Rejected, Unavailable
+from procession.jobs.kinds import JobKind
+from procession.jobs.retry import Delays
+from procession.store.rows import JobEnd, JobOutcome
+from procession.worker.arguments import BadArguments
+from procession.worker.failures import failure_text
+from procession.worker.outcomes import BpmnError, Cancel, Fail, Outcome, Retry, Snooze
+from procession.worker.registry import Handler
+from procession.worker.results import to_variables
+
+logger = logging.getLogger("procession.worker")
+
+LANDING_MAX = 2_000  # completions under way at once; beyond it slots wait
+SUSPENDED_MS = 5_000  # a job whose instance takes no steps is offered again after this
+
+
+class Endings:
+    """Applies outcomes. ``landing``: completions under way."""
+
+    def __init__(self, engine: Engine, chance: Callable[[], float]) -> None:
+        self._engine = engine
+        self._chance = chance
+        self.landing = 0
+        self._braked: list[asyncio.Future[None]] = []
+
+    async def brake(self) -> None:
+        """Wait while too many completions are under way."""
+        while self.landing >= LANDING_MAX:
+            brake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._braked.append(brake)
+            await brake
+
+    # -- success ----------------------------------------------------------------------------------------------------
+    def succeeded(self, job: Delivery, handler: Handler, value: object) -> None:
+        """The handler of a plain or process job returned."""
+        if isinstance(value, Outcome):
+            self.failed(job, handler, value)
+        elif job.kind == JobKind.TASK:
+            self._row(job, JobEnd.DONE)
+        else:
+            spec = job.spec
+            named = spec.result_variable if spec is not None else ""
+            try:
+                variables = to_variables(value, f"result of '{handler.name}'", named)
+            except Rejected as error:
+                self.failed(job, handler, Fail(str(error)))
+                return
+            self._submit(job, CompleteJob(job.key, variables), handler)
+
+    def commit(self, job: Delivery, handler: Handler, run: StepRun) -> None:
+        """All methods of a step have returned."""
+        self.landing += 1
+        run.commit(lambda error: self.landed(job, handler, error))
+
+    def void(self, job: Delivery, handler: Handler, error: Rejected) -> None:
+        """The instance does not take the step of a run of methods."""
+        self.landing += 1
+        self.landed(job, handler, error)
+
+    # -- failure ----------------------------------------------------------------------------------------------------
+    def failed(self, job: Delivery, handler: Handler | None, error: BaseException, *, what: str = "") -> None:
+        """The handler raised, or returned an outcome; ``what`` names the method of a step that failed."""
+        match error:
+            case Snooze():
+                self._row(job, JobEnd.SNOOZE, delay_ms=error.after_ms)
+            case BpmnError() if job.kind != JobKind.TASK:
+                self._bpmn_error(job, handler, error)
+            case Cancel() if job.kind == JobKind.TASK:
+                logger.info("job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason)
+                self._row(job, JobEnd.DONE)
+            case Fail() | Cancel() | BpmnError():
+                self._final(job, what + str(error))
+            case BadArguments():
+                self._final(job, what + str(error))
+            case Retry():
+                self._again(job, handler, what + str(error), error.after_ms)
+            case _:
+                self._again(job, handler, what + failure_text(error), None)
+
+    def released(self, job: Delivery) -> None:
+        """The run was cut short by the stop of the process: no attempt is used."""
+        self._row(job, JobEnd.RELEASE)
+
+    def _bpmn_error(self, job: Delivery, handler: Handler | None, error: BpmnError) -> None:
+        """A modelled error goes to the instance."""
+        try:
+            variables = to_variables(error.variables, f"variables of BPMN error '{error.code}'")
+        except Rejected as refused:
+            self._final(job, str(refused))
+            return
+        self._submit(job, ThrowError(job.key, error.code, error.message, variables), handler)
+
+    def _again(self, job: Delivery, handler: Handler | None, text: str, after_ms: int | None) -> None:
+        """Another attempt if there is one left."""
+        own = handler.retries if handler is not None and job.kind != JobKind.TASK else None
+        left = (own if own is not None and job.attempt == 1 else job.retries) - 1
+        if left < 1:
+            self._final(job, text)
+            return
+        delay = self._delay_ms(job, handler) if after_ms is None else after_ms
+        self._row(job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
+
+    def _delay_ms(self, job: Delivery, handler: Handler | None) -> int:
+        """The pause before the next attempt: the model's, else the handler's. A policy that fails means a second."""
+        spec = job.spec
+        if spec is not None and spec.job is not None and spec.job.retry_delays_ms:
+            return Delays(spec.job.retry_delays_ms).delay_ms(job.attempt, 0.0)
+        try:
+            return handler.backoff.delay_ms(job.attempt, self._chance()) if handler is not None else 1_000
+        except Exception:
+            logger.exception("the backoff of %r failed; a second is taken", handler)
+            return 1_000
+
+    def _final(self, job: Delivery, text: str) -> None:
+        """No more attempts: an incident, or a failed job."""
+        if job.kind == JobKind.TASK:
+            self._row(job, JobEnd.FAILED, error=text)
+            return
+        self.landing += 1
+        ask = Told(FailJob(job.key, text), lambda error: self._incident(job, text, error), fences={job.key: job.lease})
+        self._engine.submit(job.instance, ask)
+
+    def _incident(self, job: Delivery, text: str, error: Exception | None) -> None:
+        """The incident is raised, or cannot be."""
+        self._one_landed()
+        if error is None:
+            return
+        if isinstance(error, NotFound):
+            self._row(job, JobEnd.DONE)
+        elif isinstance(error, Rejected):
+            self._row(job, JobEnd.FAILED, error=text)
+        elif not isinstance(error, Unavailable):
+            logger.error("no incident could be raised for job %d (%s): %s", job.key, job.type, error)
+            self._row(job, JobEnd.RETRY, delay_ms=60_000, error=text, retries=1)
+
+    # -- the two ways -----------------------------------------------------------------------------------------------
+    def _submit(self, job: Delivery, command: AnyCommand, handler: Handler | None) -> None:
+        """A command to the job's instance, closing the job under its lease."""
+        self.landing += 1
+        ask = Told(command, lambda error: self.landed(job, handler, error), fences={job.key: job.lease})
+        self._engine.submit(job.instance, ask)
+
+    def landed(self, job: Delivery, handler: Handler | None, error: Exception | None) -> None:
+        """The command is durable, or refused."""
+        self._one_landed()
+        if error is None:
+            return
+        match error:
+            case NotFound():
+                logger.debug("job %d (%s) had been closed by others: %s", job.key, job.type, error)
+                self._row(job, JobEnd.DONE)
+            case Conflict():
+                logger.debug("job %d (%s) cannot be completed now: %s", job.key, job.type, error)
+                self._row(job, JobEnd.SNOOZE, delay_ms=SUSPENDED_MS)
+            case Rejected():
+                self._final(job, str(error))
+            case Unavailable():
+                logger.debug("job %d (%s) is given up with the engine: %s", job.key, job.type, error)
+            case _:
+                self._again(job, handler, failure_text(error), None)
+
+    def _row(self, job: Delivery, end: JobEnd, *, delay_ms: int = 0, error: str = "", retries: int = -1) -> None:
+        """The job's row alone."""
+        outcome = JobOutcome(key=job.key, lease=job.lease, end=end, delay_ms=delay_ms, error=error, retries=retries)
+        self._engine.outcomes.put(outcome)
+
+    def _one_landed(self) -> None:
+        """A completion is over."""
+        self.landing -= 1
+        if self._braked and self.landing < LANDING_MAX:
+            brake = self._braked.pop()
+            if not brake.done():
+                brake.set_result(None)

@@ -1,0 +1,21 @@
+"""A failure as text for a person: type, message, and a traceback that is bounded and shows the handler's own frames."""
+
+from __future__ import annotations
+
+import traceback
+
+from procession.limits import ERROR_TEXT_CHARS_MAX
+
+FRAMES_MAX = 12
+
+
+def failure_text(error: BaseException) -> str:
+    """Type and message first, then where it came from; too long a text loses its middle."""
+    summary = traceback.TracebackException.from_exception(error, limit=-FRAMES_MAX)
+    head = "".join(summary.format_exception_only()).strip()
+    where = "".join(summary.format()).strip()
+    text = f"{head}\n{where}"
+    if len(text) <= ERROR_TEXT_CHARS_MAX:
+        return text
+    half = ERROR_TEXT_CHARS_MAX // 2 - 20
+    return f"{text[:half]}\n… {len(text) - 2 * half} characters …\n{text[-half:]}"

@@ -1,0 +1,152 @@
+"""One queue's slots in this process: a local buffer and long-lived coroutines that take from it. No outcomes here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from procession.engine import Delivery
+from procession.limits import CLAIM_MAX
+from procession.worker.context import Job
+
+AHEAD_S = 0.2  # the buffer holds about so much work, so that slow jobs are not kept from other processes
+TURNS = 16  # jobs that end without waiting before a slot lets the others have a turn
+SMOOTHING = 0.05  # of the average duration
+
+
+class Slot:
+    """One coroutine that runs jobs one after the other."""
+
+    __slots__ = ("abandoned", "cancel_at", "deadline", "delivery", "job", "name", "reason", "started_at", "task")
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self.delivery: Delivery | None = None
+        self.job: Job | None = None
+        self.name = ""  # of the handler that runs
+        self.started_at = 0.0
+        self.deadline = 0.0  # on the loop's clock; 0: none
+        self.reason = ""  # why the run was cancelled
+        self.cancel_at = 0.0  # when
+        self.abandoned = False  # its handler ignored that: another slot has taken its place
+
+    def cancel(self, reason: str, now: float) -> None:
+        """Cancel the run at hand."""
+        if self.delivery is None or self.reason or self.task is None:
+            return
+        self.reason = reason
+        self.cancel_at = now
+        if self.job is not None:
+            self.job.cancel()
+        self.task.cancel()
+
+
+class Line:
+    """The slots of one queue. ``taken``: reserved, buffered or running."""
+
+    __slots__ = (
+        "_average_s",
+        "_buffer_max",
+        "_freed",
+        "_resting",
+        "_run",
+        "buffer",
+        "capacity",
+        "concurrency",
+        "queue",
+        "slots",
+        "taken",
+    )
+
+    def __init__(
+        self,
+        queue: str,
+        concurrency: int,
+        *,
+        run: Callable[[Slot, Delivery], Awaitable[None]],
+        freed: Callable[[Line], None],
+        buffer_max: int = CLAIM_MAX,
+    ) -> None:
+        self.queue = queue
+        self.concurrency = concurrency
+        self.capacity = concurrency * 2
+        self.taken = 0
+        self.buffer: deque[Delivery] = deque()
+        self.slots: set[Slot] = set()
+        self._run = run
+        self._freed = freed
+        self._buffer_max = buffer_max
+        self._average_s = 0.0
+        self._resting: deque[asyncio.Future[None]] = deque()
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Run a job in a slot that was taken."""
+        self.buffer.append(delivery)
+        while self._resting:
+            rest = self._resting.popleft()
+            if not rest.done():
+                rest.set_result(None)
+                return
+        if len(self.slots) < self.concurrency:
+            self.add_slot()
+
+    def add_slot(self) -> None:
+        """Begin one more coroutine."""
+        slot = Slot()
+        self.slots.add(slot)
+        slot.task = asyncio.get_running_loop().create_task(self._work(slot), name=f"procession {self.queue}")
+
+    def abandon(self, slot: Slot) -> None:
+        """The slot's handler ignores its cancellation: free the place."""
+        slot.abandoned = True
+        self.slots.discard(slot)
+        self.taken -= 1
+        if self.buffer:
+            self.add_slot()
+
+    async def _work(self, slot: Slot) -> None:
+        """Job after job."""
+        loop = asyncio.get_running_loop()
+        turns = 0
+        try:
+            while True:
+                while not self.buffer:
+                    turns = 0
+                    rest: asyncio.Future[None] = loop.create_future()
+                    self._resting.append(rest)
+                    await rest
+                turns += 1
+                if turns > TURNS:
+                    turns = 0
+                    await asyncio.sleep(0)
+                    continue
+                delivery = self.buffer.popleft()
+                slot.started_at = loop.time()
+                await self._run(slot, delivery)
+                if slot.abandoned:
+                    return
+                self._ended(loop.time() - slot.started_at)
+        finally:
+            self.slots.discard(slot)
+
+    def _ended(self, took_s: float) -> None:
+        """A run is over: its slot is free, and the buffer follows the pace."""
+        self.taken -= 1
+        average = self._average_s
+        self._average_s = average + (took_s - average) * SMOOTHING if average else took_s
+        ahead = min(
+            self._buffer_max, max(self.concurrency, int(self.concurrency * AHEAD_S / max(self._average_s, 1e-6)))
+        )
+        self.capacity = self.concurrency + ahead
+        if self.taken * 2 <= self.capacity:
+            self._freed(self)
+
+    async def stop(self) -> None:
+        """End the coroutines, whatever they do."""
+        tasks = [slot.task for slot in self.slots if slot.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.slots.clear()
+        self._resting.clear()

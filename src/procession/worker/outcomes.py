@@ -1,0 +1,55 @@
+"""How a handler may end, as values that it returns or raises. A plain value: success; another exception: a retry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from procession.jobs.retry import Span, span_ms
+
+
+class Outcome(Exception):
+    """Base of the outcomes: return it or raise it, it means the same."""
+
+
+class Retry(Outcome):
+    """Try again, after the policy's pause or after ``after``; an attempt is used."""
+
+    def __init__(self, after: Span | None = None, reason: str = "") -> None:
+        self.after_ms = None if after is None else span_ms(after, "Retry(after)")
+        self.reason = reason
+        super().__init__(reason or "the handler asked for another attempt")
+
+
+class Snooze(Outcome):
+    """Try again after ``after``; no attempt is used."""
+
+    def __init__(self, after: Span) -> None:
+        self.after_ms = span_ms(after, "Snooze(after)")
+        super().__init__(f"snoozed for {self.after_ms} ms")
+
+
+class Fail(Outcome):
+    """It failed for good: no more attempts. A process job raises an incident."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Cancel(Outcome):
+    """There is nothing to do any more: a plain job is deleted, a process job raises an incident with the reason."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class BpmnError(Outcome):
+    """A modelled error: caught by the process' error events with this code."""
+
+    def __init__(self, code: str, message: str = "", variables: Mapping[str, Any] | None = None) -> None:
+        self.code = code
+        self.message = message
+        self.variables = dict(variables or {})
+        super().__init__(f"{code}: {message}" if message else code)

@@ -1,0 +1,212 @@
+"""The handlers of a process, by method name and job type; each is compiled when it is registered. It runs nothing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, TypeVar, overload
+
+from procession.errors import Misconfigured
+from procession.jobs.retry import Backoff, BackoffSpec, Span, backoff_of, span_ms
+from procession.limits import KEY_TEXT_BYTES_MAX
+from procession.worker.arguments import Arguments
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+DEFAULT_QUEUE = "default"
+CONCURRENCY = 16
+
+
+class Mode(IntEnum):
+    """Where a handler runs."""
+
+    LOOP = 0  # a coroutine function, on the event loop
+    THREAD = 1  # a plain function, in a thread
+    PROCESS = 2  # a plain function, in a process of its own
+
+
+class Handler:
+    """A function with everything that is known about running it."""
+
+    __slots__ = (
+        "arguments",
+        "backoff",
+        "code",
+        "concurrency",
+        "function",
+        "is_method",
+        "mode",
+        "name",
+        "queue",
+        "retries",
+        "timeout_s",
+    )
+
+    def __init__(  # noqa: PLR0913 - the options of a handler, by keyword
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        is_method: bool,
+        retries: int | None,
+        backoff: BackoffSpec,
+        timeout: Span | None,
+        queue: str,
+        concurrency: int | None,
+        process: bool,
+    ) -> None:
+        what = f"{'method' if is_method else 'job'} handler '{name}'"
+        self.name = name
+        self.function = function
+        self.is_method = is_method
+        self.queue = queue
+        self.code = getattr(inspect.unwrap(function), "__code__", None)
+        self.arguments = Arguments(function, what)
+        self.backoff: Backoff = backoff_of(backoff)
+        self.timeout_s = 0.0 if timeout is None else span_ms(timeout, f"timeout of {what}") / 1000
+        self.retries = retries
+        self.concurrency = concurrency
+        self.mode = _mode(function, what, process=process)
+        _check(what, name=name, queue=queue, retries=retries, concurrency=concurrency)
+
+    def __repr__(self) -> str:
+        """What it is."""
+        return f"<{'method' if self.is_method else 'job'} '{self.name}': {self.function.__qualname__}>"
+
+
+def _mode(function: Callable[..., Any], what: str, *, process: bool) -> Mode:
+    """Where it runs. Raises Misconfigured."""
+    is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 - objects with an async __call__
+    if is_async and process:
+        raise Misconfigured(f"{what}: expected a plain function for process=True, found a coroutine function")
+    if process:
+        return Mode.PROCESS
+    return Mode.LOOP if is_async else Mode.THREAD
+
+
+def _check(what: str, *, name: str, queue: str, retries: int | None, concurrency: int | None) -> None:
+    """The options. Raises Misconfigured."""
+    for text, role in ((name, "name"), (queue, "queue")):
+        if not text or len(text.encode()) > KEY_TEXT_BYTES_MAX:
+            raise Misconfigured(f"{what}: expected its {role} to have 1 to {KEY_TEXT_BYTES_MAX} bytes, found {text!r}")
+    if queue.startswith("$"):
+        raise Misconfigured(f"{what}: queues that begin with '$' are the engine's own, found '{queue}'")
+    if retries is not None and retries < 1:
+        raise Misconfigured(f"{what}: expected at least 1 attempt, found retries={retries}")
+    if concurrency is not None and concurrency < 1:
+        raise Misconfigured(f"{what}: expected a concurrency of at least 1, found {concurrency}")
+
+
+class Registry:
+    """The handlers. ``method`` and ``job`` are decorators that give the function back unchanged."""
+
+    def __init__(self) -> None:
+        self.methods: dict[str, Handler] = {}
+        self.jobs: dict[str, Handler] = {}
+
+    @overload
+    def method(self, name: Function) -> Function: ...
+
+    @overload
+    def method(
+        self,
+        name: str = "",
+        *,
+        retries: int = 3,
+        backoff: BackoffSpec = None,
+        timeout: Span | None = None,
+        concurrency: int | None = None,
+        process: bool = False,
+    ) -> Callable[[Function], Function]: ...
+
+    def method(
+        self,
+        name: Any = "",
+        *,
+        retries: int = 3,
+        backoff: BackoffSpec = None,
+        timeout: Span | None = None,
+        concurrency: int | None = None,
+        process: bool = False,
+    ) -> Any:
+        """Bind a method: part of the step, run in order. Without a name, the function's own. Raises Misconfigured."""
+
+        def register(function: Function) -> Function:
+            handler = Handler(
+                name if isinstance(name, str) and name else function.__name__,
+                function,
+                is_method=True,
+                retries=retries,
+                backoff=backoff,
+                timeout=timeout,
+                queue=DEFAULT_QUEUE,
+                concurrency=concurrency,
+                process=process,
+            )
+            self._add(self.methods, handler)
+            return function
+
+        return register(name) if callable(name) else register
+
+    @overload
+    def job(self, type: Function) -> Function: ...
+
+    @overload
+    def job(
+        self,
+        type: str = "",
+        *,
+        retries: int | None = None,
+        backoff: BackoffSpec = None,
+        timeout: Span | None = None,
+        queue: str = DEFAULT_QUEUE,
+        concurrency: int | None = None,
+        process: bool = False,
+    ) -> Callable[[Function], Function]: ...
+
+    def job(
+        self,
+        type: Any = "",  # noqa: A002 - Camunda's word
+        *,
+        retries: int | None = None,
+        backoff: BackoffSpec = None,
+        timeout: Span | None = None,
+        queue: str = DEFAULT_QUEUE,
+        concurrency: int | None = None,
+        process: bool = False,
+    ) -> Any:
+        """Bind a job type: process jobs of this type, and plain jobs of it from ``queue``.
+
+        ``retries`` set here wins over the model's. Without a type, the function's name. Raises Misconfigured.
+        """
+
+        def register(function: Function) -> Function:
+            handler = Handler(
+                type if isinstance(type, str) and type else function.__name__,
+                function,
+                is_method=False,
+                retries=retries,
+                backoff=backoff,
+                timeout=timeout,
+                queue=queue,
+                concurrency=concurrency,
+                process=process,
+            )
+            self._add(self.jobs, handler)
+            return function
+
+        return register(type) if callable(type) else register
+
+    def _add(self, table: dict[str, Handler], handler: Handler) -> None:
+        """Take a handler in; one name, one function."""
+        there = table.get(handler.name)
+        if there is not None and there.function is not handler.function:
+            raise Misconfigured(f"{handler!r}: {there!r} has this name already")
+        table[handler.name] = handler
+
+    def handler_at(self, code: object) -> Handler | None:
+        """The handler whose function has this code object."""
+        return next(
+            (handler for handler in [*self.methods.values(), *self.jobs.values()] if handler.code is code), None
+        )
