@@ -9,6 +9,13 @@ from hypothesis import strategies as st
 from procession.feel import syntax
 
 WORDS = st.sampled_from(["a", "b", "order total", "x", "item", "count", "name 2", "_z"])
+
+
+def by_name(pairs):
+    """One pair of each name. Without `unique_by`, which writes out the whole recursive strategy when it retries."""
+    return tuple(dict(pairs).items())
+
+
 TYPES = st.recursive(
     st.sampled_from(["number", "string", "date and time", "days and time duration", "tPerson", "Any"]).map(
         syntax.NamedType
@@ -16,9 +23,7 @@ TYPES = st.recursive(
     lambda inner: st.one_of(
         st.builds(syntax.ListType, inner),
         st.builds(syntax.RangeType, inner),
-        st.builds(
-            syntax.ContextType, st.lists(st.tuples(WORDS, inner), max_size=2, unique_by=lambda m: m[0]).map(tuple)
-        ),
+        st.builds(syntax.ContextType, st.lists(st.tuples(WORDS, inner), max_size=2).map(by_name)),
         st.builds(syntax.FunctionType, st.lists(inner, max_size=2).map(tuple), inner),
     ),
     max_leaves=4,
@@ -43,9 +48,9 @@ def _compound(inner):
     ).map(tuple)
     tests = st.one_of(inner, st.builds(syntax.UnaryRange, COMPARISONS, inner))
     many = st.lists(inner, max_size=3).map(tuple)
-    parameters = st.lists(
-        st.builds(syntax.Parameter, WORDS, st.one_of(st.none(), TYPES)), max_size=2, unique_by=lambda p: p.name
-    ).map(tuple)
+    parameters = st.lists(st.builds(syntax.Parameter, WORDS, st.one_of(st.none(), TYPES)), max_size=2).map(
+        lambda found: tuple({one.name: one for one in found}.values())
+    )
     return st.one_of(
         st.builds(syntax.Path, inner, WORDS),
         st.builds(syntax.Filter, inner, inner),
@@ -64,9 +69,7 @@ def _compound(inner):
         st.builds(syntax.Quantified, st.sampled_from(["some", "every"]), iterators, inner),
         st.builds(syntax.FunctionDefinition, parameters, inner),
         st.builds(syntax.ListLiteral, many),
-        st.builds(
-            syntax.ContextLiteral, st.lists(st.tuples(WORDS, inner), max_size=2, unique_by=lambda e: e[0]).map(tuple)
-        ),
+        st.builds(syntax.ContextLiteral, st.lists(st.tuples(WORDS, inner), max_size=2).map(by_name)),
         st.builds(syntax.RangeLiteral, inner, inner, st.booleans(), st.booleans()),
         st.builds(syntax.UnaryRange, COMPARISONS, inner),
     )
