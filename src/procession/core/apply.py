@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from procession.core import events as e
-from procession.core.state import Compensation, ElementInstance, Incident, IncidentKind, Phase, State, Status, Wait
+from procession.core.state import Compensation, ElementInstance, Incident, IncidentKind, State, Status, Wait
 
 Applier = Callable[[State, Any], None]
 
@@ -274,7 +274,7 @@ def loop_result(state: State, event: e.LoopResult) -> None:
 def data_changed(state: State, event: e.DataChanged) -> None:
     """Change what an element family keeps on its element instance."""
     node = state.nodes[event.key]
-    data = node.data or {}
+    data = dict(node.data or {})
     for name, value in event.changes.items():
         if value is None:
             data.pop(name, None)
@@ -290,7 +290,7 @@ def compensation_recorded(state: State, event: e.CompensationRecorded) -> None:
     if event.nested_from:
         source = state.nodes[event.nested_from]
         nested, source.compensations = source.compensations, None
-    record = Compensation(element=event.element, variables=event.variables, nested=nested)
+    record = Compensation(element=event.element, variables=event.variables, nested=nested, gathers=event.gathers)
     if scope.compensations is None:
         scope.compensations = [record]
     else:
@@ -299,12 +299,24 @@ def compensation_recorded(state: State, event: e.CompensationRecorded) -> None:
 
 def compensation_changed(state: State, event: e.CompensationChanged) -> None:
     """Start, end or drop a recorded handler."""
-    records = state.nodes[event.scope].compensations or []
-    record = records[event.path[0]]
-    for position in event.path[1:]:
-        record = (record.nested or [])[position]
+    record = find_compensation(state, event.scope, event.path)
     record.state = event.state
     record.handler = event.handler
+
+
+def compensation_handed_over(state: State, event: e.CompensationHandedOver) -> None:
+    """Move the nested records of a completed sub-process to its handler."""
+    record = find_compensation(state, event.scope, event.path)
+    state.nodes[event.to].compensations, record.nested = record.nested, None
+
+
+def find_compensation(state: State, scope: int, path: tuple[int, ...]) -> Compensation:
+    """The record at a position within nested records."""
+    records = state.nodes[scope].compensations or []
+    record = records[path[0]]
+    for position in path[1:]:
+        record = (record.nested or [])[position]
+    return record
 
 
 def suspended(state: State, event: e.Suspended) -> None:  # noqa: ARG001 - same shape as its siblings
@@ -315,11 +327,6 @@ def suspended(state: State, event: e.Suspended) -> None:  # noqa: ARG001 - same 
 def resumed(state: State, event: e.Resumed) -> None:  # noqa: ARG001 - same shape as its siblings
     """Go on."""
     state.status = Status.ACTIVE
-
-
-def retried(state: State, event: e.JobRevived) -> None:
-    """The element is active again; its job's row is changed by the writer."""
-    state.nodes[state.jobs[event.key]].phase = Phase.ACTIVE
 
 
 APPLIERS: dict[type[e.Event], Applier] = {
@@ -340,7 +347,7 @@ APPLIERS: dict[type[e.Event], Applier] = {
     e.VariablesSet: variables_set,
     e.JobCreated: job_created,
     e.JobClosed: job_closed,
-    e.JobRevived: retried,
+    e.JobRevived: nothing,  # the job's row is changed by the writer
     e.UserTaskCreated: user_task_created,
     e.UserTaskUpdated: nothing,
     e.UserTaskClosed: user_task_closed,
@@ -359,6 +366,7 @@ APPLIERS: dict[type[e.Event], Applier] = {
     e.DataChanged: data_changed,
     e.CompensationRecorded: compensation_recorded,
     e.CompensationChanged: compensation_changed,
+    e.CompensationHandedOver: compensation_handed_over,
     e.Suspended: suspended,
     e.Resumed: resumed,
     e.Warned: nothing,

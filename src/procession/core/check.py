@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from procession.core.listening import LISTENER
 from procession.core.state import ElementInstance, Phase, State, Status
 from procession.errors import Bug
 from procession.model.definition import Definition, Kind
@@ -50,7 +51,7 @@ def _node(definition: Definition, state: State, node: ElementInstance) -> list[s
             problems.append(f"{name} is not among the children of its scope")
         elif not scope.body and definition.elements[scope.element].kind not in SCOPES:
             problems.append(f"{name} is in scope {node.scope}, which is no scope")
-    if node.phase != Phase.ACTIVE and not node.incident:
+    if node.phase != Phase.ACTIVE and not node.incident and not (node.data and LISTENER in node.data):
         problems.append(f"{name} stays in phase {Phase(node.phase).name} without an incident")
     for here in (node.arrived or {}).values():
         if not here or any(count < 1 for count in here.values()):

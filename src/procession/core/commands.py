@@ -27,13 +27,19 @@ class StartInstance(Command):
     parent_element_instance: int = 0
     depth: int = 0
     start_channel: str = ""
+    event: str = ""  # name of the message or signal that triggered ``start``, where it waits for several
 
 
 class CompleteJob(Command):
-    """A worker finished a job; ``variables`` are its result."""
+    """A worker finished a job; ``variables`` are its result.
+
+    A task listener's job may deny what it was told of, or correct attributes of the user task.
+    """
 
     job: int
     variables: dict[str, Any] = {}
+    denied: bool = False
+    corrections: dict[str, Any] = {}
 
 
 class FailJob(Command):

@@ -37,8 +37,10 @@ from procession.core.commands import (
 )
 from procession.core.elements import complex_gateway, conditions, gateways, scopes
 from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
+from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
 from procession.core.elements.triggers import fire
 from procession.core.lifecycle import FAMILIES, begin, complete, empty, raise_incident, release, resolve
+from procession.core.listening import LISTENER
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
 from procession.core.step import Step
@@ -48,6 +50,8 @@ from procession.ids import Keys
 from procession.limits import STEP_EVENTS_MAX
 from procession.model.definition import Definition, Element, Trigger
 
+SCOPE_ENDED = 0  # in place of an element of a deferred token: the scope may have completed
+RESUMED_MAX = 500  # deferred tokens that one step takes up again
 ROUNDS_MAX = 100_000  # settling rounds of one step; each moves at least one token or ends a scope
 
 
@@ -70,22 +74,30 @@ def decide(definition: Definition, state: State | None, command: AnyCommand, *, 
     HANDLERS[type(command)](step, command)
     if step.todo or step.ended_in or step.changed or step.new_conditions:
         run(step)
+    if step.cut and step.state.status == Status.ACTIVE:
+        step.follow_ups.append(Send(step.state.key, Continue()))
     return Decision(step.state, step.events, step.follow_ups)
 
 
 def run(step: Step) -> None:
     """Move tokens until every one of them waits, or the step's bound is reached."""
-    todo_of = step
+    if step.state.status == Status.SUSPENDED:
+        defer(step)
+        return
+    nodes = step.state.nodes
     for _ in range(ROUNDS_MAX):
-        todo = todo_of.todo
+        todo = step.todo
         while todo:
             if len(step.events) >= STEP_EVENTS_MAX:
                 defer(step)
                 return
             flow, index, scope = todo.popleft()
-            if scope in step.state.nodes:
+            if scope in nodes:
                 element = step.elements[index]
-                FAMILIES[element.kind].enter(step, element, scope, flow)
+                if element.async_before and nodes[scope].element != index:
+                    step.defer(flow, index, scope)
+                else:
+                    FAMILIES[element.kind].enter(step, element, scope, flow)
             todo = step.todo
         if step.state.status != Status.ACTIVE or not settle(step):
             return
@@ -113,13 +125,17 @@ def settle(step: Step) -> bool:
 
 
 def defer(step: Step) -> None:
-    """Keep the tokens on their way in the state and go on in a step of its own."""
+    """Keep in the state what is on its way: tokens, scopes to look at, conditions to look at. A later step goes on."""
     nodes = step.state.nodes
     for flow, element, scope in step.todo:
         if scope in nodes:
-            step.emit(e.TokenDeferred(flow, element, scope))
+            step.defer(flow, element, scope)
+    for scope in step.ended_in:
+        if scope in nodes:
+            step.defer(-1, SCOPE_ENDED, scope)
+    conditions.defer(step)
     step.todo.clear()
-    step.follow_ups.append(Send(step.state.key, Continue()))
+    step.ended_in.clear()
 
 
 # --- one function per command -----------------------------------------------------------------------------------------
@@ -127,10 +143,11 @@ def defer(step: Step) -> None:
 
 def start_instance(step: Step, command: StartInstance) -> None:
     """Create the instance and let the first tokens in."""
-    at: list[int] | None = None
-    if command.start or command.at:
-        names = [command.start] if command.start else command.at
-        at = [_index(step, name) for name in names]
+    data: dict[str, Any] = {}
+    if command.start:
+        data = {"start": _index(step, command.start), "event": command.event or None}
+    elif command.at:
+        data = {"at": [_index(step, name) for name in command.at]}
     step.emit(
         e.Started(
             command.instance,
@@ -143,26 +160,25 @@ def start_instance(step: Step, command: StartInstance) -> None:
         )
     )
     root = step.state.nodes[command.instance]
-    variables = dict(command.variables)
-    if at is not None:
-        step.emit(e.DataChanged(root.key, {"at": at}))
-        start = step.elements[at[0]]
-        if command.start and start.outputs:
-            write(step, root.key, {})
-            variables = _through_start_mappings(step, start, variables)
-    write(step, root.key, variables)
+    if data and command.start and step.elements[data["start"]].outputs:
+        data["variables"] = dict(command.variables)  # only what the start event's output mappings name goes up
+    else:
+        write(step, root.key, dict(command.variables))
+    if data:
+        step.emit(e.DataChanged(root.key, data))
     begin(step, step.elements[0], root)
 
 
 def complete_job(step: Step, command: CompleteJob) -> None:
     """The work of a service-like element is done."""
     node, element = _owner(step, command.job, "job")
-    _must_be_active(step)
     if node.incident:
         step.emit(e.IncidentResolved(node.incident, "canceled"))
-        step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
     step.emit(e.JobClosed(command.job, "completed"))
-    complete(step, element, node, command.variables)
+    if node.data and LISTENER in node.data:
+        listener_done(step, element, node, command)
+    else:
+        complete(step, element, node, command.variables)
 
 
 def fail_job(step: Step, command: FailJob) -> None:
@@ -173,15 +189,16 @@ def fail_job(step: Step, command: FailJob) -> None:
         raise Conflict(message)
     if command.variables:
         write(step, node.key, command.variables)
-    text = f"Job of '{element.id}' (line {element.line}) failed and has no attempts left: {command.message}"
-    problem = Problem(IncidentKind.JOB_NO_RETRIES, text)
-    raise_incident(step, node, problem, Phase.ACTIVE, command.job)
+    listens = bool(node.data and LISTENER in node.data)
+    what = "Listener" if listens else "Job"
+    text = f"{what} of '{element.id}' (line {element.line}) failed and has no attempts left: {command.message}"
+    problem = Problem(IncidentKind.LISTENER_NO_RETRIES if listens else IncidentKind.JOB_NO_RETRIES, text)
+    raise_incident(step, node, problem, Phase(node.phase), command.job)
 
 
 def throw_job_error(step: Step, command: ThrowError) -> None:
     """A worker throws a BPMN error from its job."""
     node, _ = _owner(step, command.job, "job")
-    _must_be_active(step)
     if node.incident:
         step.emit(e.IncidentResolved(node.incident, "canceled"))
     step.emit(e.JobClosed(command.job, "error"))
@@ -213,14 +230,19 @@ def correlate(step: Step, command: Correlate) -> None:
 def complete_user_task(step: Step, command: CompleteUserTask) -> None:
     """A person is done."""
     node, element = _owner(step, command.user_task, "user task")
-    _must_be_active(step)
+    if element.listeners:
+        complete_after_listeners(step, element, node, command.variables)
+        return
     step.emit(e.UserTaskClosed(command.user_task, "completed"))
     complete(step, element, node, command.variables)
 
 
 def update_user_task(step: Step, command: UpdateUserTask) -> None:
     """Attributes of a user task change."""
-    _owner(step, command.user_task, "user task")
+    node, element = _owner(step, command.user_task, "user task")
+    if element.listeners:
+        update_after_listeners(step, element, node, command)
+        return
     step.emit(e.UserTaskUpdated(command.user_task, command.changes, command.action))
 
 
@@ -301,14 +323,32 @@ def error_uncaught(step: Step, command: ErrorUncaught) -> None:
 
 
 def continue_step(step: Step, command: Continue) -> None:
-    """Go on with the tokens that a bounded step left on their way."""
+    """Go on with the tokens that a bounded step left on their way. Of a suspended instance they wait for Resume."""
     del command
-    pending = list(step.state.pending)
-    if not pending:
+    if step.state.status == Status.SUSPENDED:
+        return
+    if not step.state.pending and not conditions.are_deferred(step):
         message = f"Instance {step.state.key} has no deferred tokens"
         raise NotFound(message)
+    take_up(step)
+
+
+def take_up(step: Step) -> None:
+    """Put deferred tokens back on their way: those before a boundary of a transaction are through it now."""
+    conditions.take_up(step)
+    pending = step.state.pending[:RESUMED_MAX]
+    if not pending:
+        return
     step.emit(e.TokensResumed(len(pending)))
-    step.todo.extend(pending)
+    step.cut = bool(step.state.pending)
+    for flow, index, scope in pending:
+        element = step.elements[index]
+        if index == SCOPE_ENDED:
+            step.ended_in[scope] = None
+        elif element.async_before and scope in step.state.nodes:
+            FAMILIES[element.kind].enter(step, element, scope, flow)
+        else:
+            step.todo.append((flow, index, scope))
 
 
 def suspend(step: Step, command: Suspend) -> None:
@@ -325,6 +365,7 @@ def resume(step: Step, command: Resume) -> None:
         message = f"Instance {step.state.key} is not suspended"
         raise Conflict(message)
     step.emit(e.Resumed())
+    take_up(step)
 
 
 # --- internal ---------------------------------------------------------------------------------------------------------
@@ -363,12 +404,6 @@ def _index(step: Step, element_id: str) -> int:
         message = f"Process '{step.definition.process_id}' has no element '{element_id}'"
         raise NotFound(message)
     return index
-
-
-def _through_start_mappings(step: Step, start: Element, variables: dict[str, Any]) -> dict[str, Any]:
-    """The variables of a triggered start event with output mappings: only what they name."""
-    del step, start
-    return variables
 
 
 def _child_threw(step: Step, node: ElementInstance, command: ChildEnded) -> None:

@@ -306,6 +306,7 @@ class CompensationRecorded(Event, tag="compensable"):
     element: int
     variables: dict[str, Any] | None
     nested_from: int  # key of the completed sub-process whose records move here, or 0
+    gathers: bool  # a repeated activity: its inner instances' records are nested
 
 
 class CompensationChanged(Event, tag="compensation"):
@@ -315,6 +316,14 @@ class CompensationChanged(Event, tag="compensation"):
     path: tuple[int, ...]
     state: int
     handler: int
+
+
+class CompensationHandedOver(Event, tag="compensation-handed-over"):
+    """A compensation event sub-process takes over the records of the sub-process that it compensates."""
+
+    scope: int
+    path: tuple[int, ...]
+    to: int
 
 
 class Suspended(Event, tag="suspended"):
@@ -370,6 +379,7 @@ AnyEvent = (
     | DataChanged
     | CompensationRecorded
     | CompensationChanged
+    | CompensationHandedOver
     | Suspended
     | Resumed
     | Warned

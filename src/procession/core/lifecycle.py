@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 from procession.core import events as e
 from procession.core.commands import Cancel, Send
+from procession.core.listening import listen
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import map_inputs, map_outputs, propagate, write
-from procession.core.waits import close_waits, open_boundaries
-from procession.model.definition import Element
+from procession.core.waits import close_waits, close_waits_of, open_boundaries
+from procession.model.definition import Element, Kind
 
 Enter = Callable[[Step, Element, int, int], None]
 Start = Callable[[Step, Element, ElementInstance], None]
@@ -70,15 +71,22 @@ def activate(
 
 
 def begin(step: Step, element: Element, node: ElementInstance) -> None:
-    """Input mappings, boundary events, then the family's work."""
+    """Input mappings, start listeners, boundary events, then the family's work."""
     try:
         if element.inputs and not node.body:
             map_inputs(step, node, element.inputs)
-        if element.boundaries and not node.loop_index:
-            open_boundaries(step, element, node)
-        start(step, element, node)
+        if element.listeners and not node.body and listen(step, element, node, "start"):
+            return
+        open_and_start(step, element, node)
     except Problem as problem:
         raise_incident(step, node, problem, Phase.ACTIVATING)
+
+
+def open_and_start(step: Step, element: Element, node: ElementInstance) -> None:
+    """Boundary events, then the family's work. Raises Problem."""
+    if element.boundaries and not node.loop_index:
+        open_boundaries(step, element, node)
+    start(step, element, node)
 
 
 def start(step: Step, element: Element, node: ElementInstance) -> None:
@@ -100,13 +108,18 @@ def complete(step: Step, element: Element, node: ElementInstance, results: dict[
 
 
 def finish(step: Step, element: Element, node: ElementInstance) -> None:
-    """Output mappings, then leave."""
-    if element.outputs and not node.body:
-        try:
+    """Output mappings, end listeners, then leave."""
+    if node.body:
+        leave(step, element, node)
+        return
+    try:
+        if element.outputs:
             map_outputs(step, node, element.outputs)
-        except Problem as problem:
-            raise_incident(step, node, problem, Phase.COMPLETING)
+        if element.listeners and listen(step, element, node, "end"):
             return
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.COMPLETING)
+        return
     leave(step, element, node)
 
 
@@ -119,16 +132,27 @@ def leave(step: Step, element: Element, node: ElementInstance) -> None:
     except Problem as problem:
         raise_incident(step, node, problem, Phase.LEAVING)
         return
-    if element.compensation_handler >= 0 or node.compensations:
+    if element.compensation_handler >= 0 or node.compensations or element.is_compensable:
         record(step, element, node)
-    close_waits(step, node)
+    if node.waits:
+        close_waits(step, node)
     scope = node.scope
     step.emit(e.Completed(node.key))
     take(step, element, scope, flows)
 
 
+def close_event_sub_processes(step: Step, node: ElementInstance) -> None:
+    """A scope starts no event sub-process any more."""
+    if node.waits:
+        starts = {step.elements[index].start_event for index in step.elements[node.element].event_sub_processes}
+        close_waits_of(step, node, starts)
+
+
 def pass_through(step: Step, element: Element, scope: int) -> None:
     """Let a token through an element that does not wait, by all of its flows."""
+    if element.listeners:
+        activate(step, element, scope)
+        return
     try:
         flows = choose(step, element, scope)
     except Problem as problem:
@@ -153,6 +177,9 @@ def choose(step: Step, element: Element, scope: int) -> tuple[int, ...]:
     """
     outgoing = element.outgoing
     flows = step.flows
+    if element.completion_quantity < 1:
+        message = f"The completionQuantity of '{element.id}' (line {element.line}) is below 1: no token can leave it"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     if element.kind in CHOOSERS:
         return CHOOSERS[element.kind](step, element, scope)
     if len(outgoing) == 1:
@@ -192,7 +219,10 @@ def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> No
     for _ in range(element.completion_quantity):
         for flow in flows:
             step.emit(e.FlowTaken(flow, scope))
-            step.todo.append((flow, step.flows[flow].target, scope))
+            if element.async_after:
+                step.defer(flow, step.flows[flow].target, scope)
+            else:
+                step.todo.append((flow, step.flows[flow].target, scope))
 
 
 def terminate(step: Step, key: int) -> None:
@@ -233,10 +263,14 @@ def release(step: Step, node: ElementInstance) -> None:
 
 
 def record(step: Step, element: Element, node: ElementInstance) -> None:
-    """Remember a completed activity whose compensation may become due, with what completed within it."""
+    """Remember a completed activity whose compensation may become due, with what completed within it.
+
+    Each inner instance of a repeated activity has its own handler run (BPMN 2.0, 10.7.1); its body's only gathers them.
+    """
     variables = dict(node.variables) if node.variables else None
     nested = node.key if node.compensations else 0
-    step.emit(e.CompensationRecorded(node.scope, element.index, variables, nested))
+    if nested or not node.body:
+        step.emit(e.CompensationRecorded(node.scope, element.index, variables, nested, node.body))
 
 
 def raise_incident(step: Step, node: ElementInstance, problem: Problem, phase: Phase, job: int = 0) -> None:
@@ -248,18 +282,22 @@ def raise_incident(step: Step, node: ElementInstance, problem: Problem, phase: P
 def resolve(step: Step, element: Element, node: ElementInstance, retries: int) -> None:
     """Do the step again at which an incident stopped the element instance; its incident is closed already."""
     phase = node.phase
-    if phase == Phase.COMPLETING:
+    if node.job:
+        step.emit(e.JobRevived(node.job, retries))
+    elif phase == Phase.COMPLETING and element.kind in {Kind.PROCESS, Kind.EVENT_SUB_PROCESS}:
+        step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
+        step.ended_in[node.key] = None
+    elif phase == Phase.COMPLETING:
         finish(step, element, node)
     elif phase == Phase.LEAVING:
         leave(step, element, node)
-    elif phase == Phase.ACTIVE and node.job:
-        step.emit(e.JobRevived(node.job, retries))
-    else:
-        if phase != Phase.ACTIVE:
-            step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
-            close_waits(step, node)
-            begin(step, element, node)
-            return
+    elif phase == Phase.ACTIVATING:
+        step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
+        close_waits(step, node)
+        begin(step, element, node)
+    elif element.kind == Kind.AD_HOC_SUB_PROCESS:
+        step.ended_in[node.key] = None  # what stopped it was its completion condition
+    elif not node.user_task:
         try:
             start(step, element, node)
         except Problem as problem:

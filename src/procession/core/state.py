@@ -85,7 +85,8 @@ class Compensation(msgspec.Struct, omit_defaults=True):
     variables: dict[str, Any] | None = None  # its local variables when it completed
     nested: list[Compensation] | None = None  # sub-processes: what completed within
     state: int = 0  # 0 due, 1 running, 2 done
-    handler: int = 0  # key of the running handler's element instance
+    handler: int = 0  # key of the throwing element instance that waits for the running handler
+    gathers: bool = False  # of a repeated activity: no handler of its own, those of its inner instances are nested
 
 
 class ElementInstance(

@@ -27,6 +27,7 @@ class Step:
 
     __slots__ = (
         "changed",
+        "cut",
         "definition",
         "elements",
         "ended_in",
@@ -56,6 +57,7 @@ class Step:
         self.changed: set[tuple[int, str]] = set()  # (scope, name) of variables written since conditions were looked at
         self.new_conditions: list[int] = []  # conditional waits opened since then
         self.warnings: list[Any] = []
+        self.cut = False  # tokens were left on their way: a step of its own goes on with them
         self.instant: datetime | None = None
 
     def emit(self, event: e.Event) -> None:
@@ -77,6 +79,11 @@ class Step:
         """Drop the tokens on their way directly within a scope that is emptied."""
         if self.todo:
             self.todo = deque(token for token in self.todo if token[2] != scope)
+
+    def defer(self, flow: int, element: int, scope: int) -> None:
+        """Keep a token on its way for a step of its own."""
+        self.emit(e.TokenDeferred(flow, element, scope))
+        self.cut = True
 
     # -- variables and expressions --------------------------------------------------------------------------------
     def context(self, key: int) -> dict[str, Any]:

@@ -95,7 +95,11 @@ def open_timer(step: Step, event: Element, position: int, spec: EventSpec, owner
 
 def rearm(step: Step, wait: Wait, owner: ElementInstance) -> None:
     """Arm the next repetition of a timer cycle that fired, if there is one."""
-    due = next_due(wait.cycle, wait.left, wait.anchor, wait.due, step.now) if wait.cycle else None
+    try:
+        due = next_due(wait.cycle, wait.left, wait.anchor, wait.due, step.now) if wait.cycle else None
+    except InvalidValue as error:  # beyond the last instant that can be stored: the cycle is over
+        step.emit(e.Warned(owner.key, wait.element, str(error)))
+        return
     if due is not None:
         key = step.keys.take()
         step.emit(

@@ -284,6 +284,7 @@ class Element(Record, frozen=True, kw_only=True):
     children: tuple[int, ...] = ()  # scopes: every element directly within
     compensation_handler: int = -1  # activities with a compensation boundary: the handler's index
     is_for_compensation: bool = False
+    is_compensable: bool = False  # a sub-process with a compensation event sub-process
     activation_condition: Evaluable | None = None  # complex gateway
     start_quantity: int = 1  # 0: the model names one below 1, which is an incident when it is reached
     completion_quantity: int = 1  # the same
@@ -327,7 +328,8 @@ class Definition(Record, frozen=True, kw_only=True):
     flows: tuple[Flow, ...]
     index_of: dict[str, int]  # element id -> index
     none_start: int = -1  # index of the none start event, or -1
-    start_events: tuple[int, ...] = ()  # start events (and instantiating elements) with a trigger, at process level
+    start_events: tuple[int, ...] = ()  # process level: what starts an instance by an event: typed start events,
+    # instantiating receive tasks, what stands behind an instantiating event-based gateway
     messages_caught: frozenset[str] = frozenset()
     has_conditions: bool = False  # some event waits for a condition on variables
     has_inclusive_joins: bool = False  # some inclusive or complex gateway joins

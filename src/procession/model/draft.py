@@ -144,7 +144,7 @@ class ElementDraft:
         """How messages call it: its BPMN name and its id."""
         return f"{self.xml.name} '{self.id}'"
 
-    def build(self) -> Element:
+    def build(self, *, is_compensable: bool = False) -> Element:
         """The struct."""
         return Element(
             index=self.index,
@@ -182,6 +182,7 @@ class ElementDraft:
             children=tuple(self.children),
             compensation_handler=self.compensation_handler,
             is_for_compensation=self.is_for_compensation,
+            is_compensable=is_compensable,
             activation_condition=self.activation_condition,
             start_quantity=self.start_quantity,
             completion_quantity=self.completion_quantity,
@@ -228,13 +229,10 @@ class ProcessDraft:
 
     def build(self) -> Definition:
         """The struct."""
-        elements = tuple(draft.build() for draft in self.elements)
+        compensating = {draft.scope for draft in self.elements if self._compensates(draft)}
+        elements = tuple(draft.build(is_compensable=draft.index in compensating) for draft in self.elements)
         root = self.root
-        typed = [
-            draft
-            for draft in self.children(root)
-            if (draft.kind == Kind.START_EVENT and draft.events) or (draft.instantiate and not draft.incoming)
-        ]
+        typed = [start for draft in self.children(root) for start in self._triggered_starts(draft)]
         return Definition(
             process_id=root.id,
             name=self.xml.get("name"),
@@ -253,6 +251,20 @@ class ProcessDraft:
             forms=tuple(self.forms),
             line=self.xml.line,
         )
+
+    def _compensates(self, draft: ElementDraft) -> bool:
+        """Whether this is an event sub-process that is a compensation handler."""
+        if draft.kind != Kind.EVENT_SUB_PROCESS or draft.start_event < 0:
+            return False
+        return self.elements[draft.start_event].has(Trigger.COMPENSATION)
+
+    def _triggered_starts(self, draft: ElementDraft) -> list[ElementDraft]:
+        """What starts an instance by an event: typed start events, receive tasks, what follows an event gateway."""
+        if draft.kind == Kind.START_EVENT and draft.events:
+            return [draft]
+        if not draft.instantiate or draft.incoming:
+            return []
+        return self.targets(draft) if draft.kind == Kind.EVENT_BASED_GATEWAY else [draft]
 
     def _messages_caught(self) -> list[str]:
         throwing = {Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT, Kind.SEND_TASK, Kind.SERVICE_TASK}

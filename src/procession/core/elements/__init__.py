@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from procession.core.elements import (
     ad_hoc,
-    compensation,
     complex_gateway,
     events,
     gateways,
@@ -80,4 +79,4 @@ LOOPS.update(
         False: Loop(multi_instance.start_loop, multi_instance.left_loop),
     }
 )
-HANDLER_DONE[:] = [compensation.handler_done]
+HANDLER_DONE[:] = [events.handler_completed]

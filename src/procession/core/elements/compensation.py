@@ -10,33 +10,47 @@ from __future__ import annotations
 from typing import Any
 
 from procession.core import events as e
-from procession.core.lifecycle import activate, complete, empty, terminate
+from procession.core.elements.triggers import trigger_boundary
+from procession.core.lifecycle import HANDLER_DONE, activate, begin, close_event_sub_processes, empty, terminate
 from procession.core.problems import Problem
 from procession.core.state import Compensation, ElementInstance, IncidentKind
 from procession.core.step import Step
+from procession.core.variables import write
+from procession.core.waits import close_waits
 from procession.errors import Bug
 from procession.model.definition import Element, EventSpec, Kind, Trigger
 
 DUE, RUNNING, DONE = 0, 1, 2
+Found = tuple[tuple[int, ...], Compensation, dict[str, Any]]  # a due record, where it is, the variables around it
 
 
 def throw_compensation(step: Step, node: ElementInstance, spec: EventSpec) -> bool:
     """Compensate the thrower's scope, or one activity of it. True: the thrower waits for the handlers."""
     scope = compensated_scope(step, node, spec.activity)
-    step.emit(e.DataChanged(node.key, {"compensates": scope, "activity": spec.activity}))
     step.emit(e.ErrorThrown(node.key, Trigger.COMPENSATION, "", ""))
+    if not spec.wait_for_completion:
+        while (found := _next(step, step.state.nodes[scope].compensations, spec.activity, ())) is not None:
+            run_handler(step, scope, found, thrower=0)
+        return False
+    step.emit(e.DataChanged(node.key, {"compensates": scope, "activity": spec.activity}))
     return go_on(step, step.state.nodes[node.key])
 
 
 def compensated_scope(step: Step, node: ElementInstance, activity: int) -> int:
-    """The scope whose records are meant: the thrower's own, or that around its compensation event sub-process."""
+    """The scope whose records are meant: the thrower's own, or that around its event sub-process.
+
+    A compensation event sub-process has taken over the records of the sub-process that it compensates.
+    """
     nodes = step.state.nodes
     key = node.scope
     while True:
         here = nodes[key]
         element = step.elements[here.element]
+        handles = element.kind == Kind.EVENT_SUB_PROCESS and starts_by_compensation(step, element)
+        if not here.scope or handles:
+            return key
         if activity >= 0:
-            if step.elements[activity].scope == here.element or here.scope == 0:
+            if step.elements[activity].scope == here.element and not here.body:
                 return key
         elif element.kind != Kind.EVENT_SUB_PROCESS:
             return key
@@ -51,48 +65,51 @@ def go_on(step: Step, thrower: ElementInstance) -> bool:
     if found is None:
         step.emit(e.DataChanged(thrower.key, {"compensates": None, "activity": None}))
         return False
+    run_handler(step, scope, found, thrower.key)
+    return True
+
+
+def run_handler(step: Step, scope: int, found: Found, thrower: int) -> None:
+    """Start the handler of a record, with the variables as they were when its activity completed."""
     path, record, variables = found
     handler = _handler(step, record)
     if handler is None:
         message = f"Element {record.element} was recorded for compensation, but it has no handler"
         raise Bug(message)
-    step.emit(e.CompensationChanged(scope, path, RUNNING, thrower.key))
-    activate(step, handler, scope, body=handler.loop is not None, variables=variables or None)
-    return True
+    step.emit(e.CompensationChanged(scope, path, RUNNING, thrower))
+    if handler.kind != Kind.EVENT_SUB_PROCESS:
+        activate(step, handler, scope, body=handler.loop is not None, variables=variables or None)
+        return
+    key = step.keys.take()
+    step.emit(e.Activated(key, handler.index, scope, -1, False, 0))  # noqa: FBT003 - a positional record
+    write(step, key, variables)
+    step.emit(e.CompensationHandedOver(scope, path, key))
+    begin(step, handler, step.state.nodes[key])
 
 
-def handler_done(step: Step, element: Element, scope: int) -> None:
-    """A handler completed: its record is done, and the thrower that waits for it goes on."""
+def handler_done(step: Step, element: Element, scope: int) -> ElementInstance | None:
+    """A handler completed: its record is done. Returns the thrower if it may go on now."""
     state = step.state
+    step.ended_in[scope] = None
     found = _running(step, state.nodes[scope].compensations, element, ())
     if found is None:
-        step.ended_in[scope] = None
-        return
-    path, record = found
+        return None
+    path, key = found
     step.emit(e.CompensationChanged(scope, path, DONE, 0))
-    thrower = state.nodes.get(record)
-    if thrower is None:
-        return
-    if not go_on(step, thrower):
-        finish_thrower(step, thrower)
-
-
-def finish_thrower(step: Step, thrower: ElementInstance) -> None:
-    """All handlers have run: the throwing event completes, or the transaction is cancelled."""
-    element = step.elements[thrower.element]
-    if element.events and any(spec.trigger == Trigger.CANCEL for spec in element.events):
-        leave_transaction(step, thrower)
-    else:
-        complete(step, element, thrower)
+    thrower = state.nodes.get(key)
+    return thrower if thrower is not None and not go_on(step, thrower) else None
 
 
 def cancel_transaction(step: Step, node: ElementInstance) -> None:
     """End everything active in the transaction, compensate what completed, then take the cancel boundary event."""
     scope = transaction_of(step, node)
-    if node.scope != scope:
-        message = f"The cancel end event '{step.elements[node.element].id}' must stand directly within its transaction"
-        raise Problem(IncidentKind.COMPENSATION_ERROR, message)
-    empty(step, scope, but=node.key)
+    kept, around = node.key, node.scope
+    while True:
+        empty(step, around, but=kept)
+        if around == scope:
+            break
+        kept, around = around, step.state.nodes[around].scope
+    close_event_sub_processes(step, step.state.nodes[scope])
     step.emit(e.DataChanged(node.key, {"compensates": scope, "activity": -1}))
     if not go_on(step, step.state.nodes[node.key]):
         leave_transaction(step, node)
@@ -103,7 +120,7 @@ def transaction_of(step: Step, node: ElementInstance) -> int:
     key = node.scope
     while key:
         here = step.state.nodes[key]
-        if step.elements[here.element].kind == Kind.TRANSACTION:
+        if step.elements[here.element].kind == Kind.TRANSACTION and not here.body:
             return key
         key = here.scope
     message = f"'{step.elements[node.element].id}' is a cancel end event outside a transaction"
@@ -114,30 +131,32 @@ def leave_transaction(step: Step, node: ElementInstance) -> None:
     """The transaction is cancelled: go on from its cancel boundary event, if it has one."""
     transaction = step.state.nodes[transaction_of(step, node)]
     host = transaction if not transaction.loop_index else step.state.nodes[transaction.scope]
-    element = step.elements[host.element]
+    for index in step.elements[host.element].boundaries:
+        boundary = step.elements[index]
+        for spec in boundary.events:
+            if spec.trigger == Trigger.CANCEL:
+                trigger_boundary(step, boundary, host, spec, {})
+                return
     scope = host.scope
     terminate(step, host.key)
-    for index in element.boundaries:
-        boundary = step.elements[index]
-        if any(spec.trigger == Trigger.CANCEL for spec in boundary.events):
-            step.emit(e.Triggered(index, scope, Trigger.CANCEL, ""))
-            step.emit(e.Passed(step.keys.take(), index, scope))
-            for flow in boundary.outgoing:
-                step.emit(e.FlowTaken(flow, scope))
-                step.enter(step.flows[flow].target, scope, flow)
-            return
     step.ended_in[scope] = None
 
 
 def scope_left(step: Step, element: Element, node: ElementInstance) -> bool:
     """A compensation event sub-process that ends is a handler that is done. True when it was one."""
-    start = step.elements[element.start_event]
-    if not any(spec.trigger == Trigger.COMPENSATION for spec in start.events):
+    if not starts_by_compensation(step, element):
         return False
     scope = node.scope
+    close_waits(step, node)
     step.emit(e.Completed(node.key))
-    handler_done(step, element, scope)
+    HANDLER_DONE[0](step, element, scope)
     return True
+
+
+def starts_by_compensation(step: Step, event_sub_process: Element) -> bool:
+    """Whether an event sub-process is a compensation handler."""
+    start = event_sub_process.start_event
+    return start >= 0 and any(spec.trigger == Trigger.COMPENSATION for spec in step.elements[start].events)
 
 
 def _handler(step: Step, record: Compensation) -> Element | None:
@@ -151,22 +170,21 @@ def _handler(step: Step, record: Compensation) -> Element | None:
 def compensation_event_sub_process(step: Step, element: Element) -> Element | None:
     """The event sub-process of a sub-process that compensates it."""
     for index in element.event_sub_processes:
-        start = step.elements[index].start_event
-        if start >= 0 and any(spec.trigger == Trigger.COMPENSATION for spec in step.elements[start].events):
+        if starts_by_compensation(step, step.elements[index]):
             return step.elements[index]
     return None
 
 
 def _next(
     step: Step, records: list[Compensation] | None, activity: int, path: tuple[int, ...]
-) -> tuple[tuple[int, ...], Compensation, dict[str, Any]] | None:
+) -> Found | None:
     """The last due record, looking into completed sub-processes that have no handler of their own."""
     for position in range(len(records or ()) - 1, -1, -1):
         record = (records or [])[position]
         if record.state != DUE or (activity >= 0 and record.element != activity):
             continue
         here = (*path, position)
-        if _handler(step, record) is not None:
+        if not record.gathers and _handler(step, record) is not None:
             return here, record, record.variables or {}
         inner = _next(step, record.nested, -1, here)
         if inner is not None:
@@ -181,7 +199,7 @@ def _running(
     """The record whose handler this element is and that runs, with the thrower that waits for it."""
     for position, record in enumerate(records or ()):
         here = (*path, position)
-        if record.state == RUNNING:
+        if record.state == RUNNING and not record.gathers:
             handler = _handler(step, record)
             if handler is not None and handler.index == element.index:
                 return here, record.handler

@@ -6,6 +6,7 @@ local variable of the same name hides one further out.
 
 from __future__ import annotations
 
+from procession.core import events as e
 from procession.core.elements.triggers import fire
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import Step
@@ -27,10 +28,50 @@ def settle(step: Step) -> bool:
         scope = _scope(step, owner, wait)
         if (key in fresh or _concerns(step, spec, scope, changed)) and _holds(step, spec, scope):
             if len(step.events) >= STEP_EVENTS_MAX:
-                return fired  # a condition that makes itself true again: it fires once more at the next change
-            fire(step, owner, wait, {})
-            fired = True
+                step.emit(e.WaitSeen(key, True))  # noqa: FBT003 - a positional record
+                step.cut = True
+            else:
+                fire(step, owner, wait, {})
+                fired = True
     return fired
+
+
+def defer(step: Step) -> None:
+    """Mark the conditions that should be looked at, for the step that goes on."""
+    changed, fresh = step.changed, set(step.new_conditions)
+    step.changed, step.new_conditions = set(), []
+    for key, owner, wait in _open(step):
+        spec = step.elements[wait.element].events[wait.spec]
+        if not wait.seen and (key in fresh or _concerns(step, spec, _scope(step, owner, wait), changed)):
+            step.emit(e.WaitSeen(key, True))  # noqa: FBT003 - a positional record
+            step.cut = True
+
+
+def are_deferred(step: Step) -> bool:
+    """Whether some condition is marked."""
+    return any(wait.seen and not _counts(step, wait) for _, _, wait in _open(step))
+
+
+def take_up(step: Step) -> None:
+    """The marked conditions are looked at in this step."""
+    for key, _, wait in _open(step):
+        if wait.seen and not _counts(step, wait):
+            step.emit(e.WaitSeen(key, False))  # noqa: FBT003 - a positional record
+            step.new_conditions.append(key)
+
+
+def _open(step: Step) -> list[tuple[int, ElementInstance, Wait]]:
+    """The open conditional waits with their owners."""
+    found: list[tuple[int, ElementInstance, Wait]] = []
+    for key in step.state.conditions:
+        owner = step.state.nodes[step.state.waits[key]]
+        found += [(key, owner, wait) for wait in owner.waits or () if wait.key == key]
+    return found
+
+
+def _counts(step: Step, wait: Wait) -> bool:
+    """Whether ``seen`` means that one part of a parallel multiple event has come."""
+    return step.elements[wait.element].parallel_multiple
 
 
 def _scope(step: Step, owner: ElementInstance, wait: Wait) -> int:

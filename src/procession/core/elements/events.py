@@ -7,23 +7,28 @@ What is thrown at others (messages, signals) leaves as a follow-up; errors and e
 from __future__ import annotations
 
 from procession.core import events as e
-from procession.core.commands import BroadcastSignal, PublishMessage
-from procession.core.elements.compensation import cancel_transaction, throw_compensation
+from procession.core.commands import BroadcastSignal
+from procession.core.elements.compensation import (
+    cancel_transaction,
+    handler_done,
+    leave_transaction,
+    throw_compensation,
+)
 from procession.core.elements.errors import throw_error, throw_escalation
-from procession.core.elements.tasks import start_job
-from procession.core.lifecycle import activate, complete, empty, pass_through
+from procession.core.elements.tasks import publish, start_job
+from procession.core.lifecycle import activate, complete, empty, pass_through, raise_incident
 from procession.core.problems import Problem
-from procession.core.state import ElementInstance, IncidentKind
+from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import visible_variables
-from procession.core.waits import message_channel, open_event, text_of
+from procession.core.waits import open_event, text_of
 from procession.jobs.kinds import JobKind
 from procession.model.definition import Element, EventSpec, Kind, Trigger, Work
 
 
 def enter_start(step: Step, element: Element, scope: int, flow: int) -> None:
-    """A start event lets its token through; with mappings it has a life of its own for them."""
-    if element.outputs:
+    """A start event lets its token through; with mappings or listeners it has a life of its own for them."""
+    if element.outputs or element.listeners:
         activate(step, element, scope, flow)
     else:
         pass_through(step, element, scope)
@@ -81,9 +86,20 @@ def start_throw(step: Step, element: Element, node: ElementInstance) -> None:
     if element.work == Work.METHOD:
         step.emit(e.JobCreated(step.keys.take(), node.key, JobKind.METHOD, element.work_name, 3, 0))
         return
-    for spec in element.events:
+    throw_from(step, element, node, 0)
+
+
+def throw_from(step: Step, element: Element, node: ElementInstance, first: int) -> None:
+    """Throw the event definitions in order, from the given one; stop where one waits. Raises Problem."""
+    for position in range(first, len(element.events)):
+        spec = element.events[position]
+        more = spec.trigger == Trigger.COMPENSATION and position + 1 < len(element.events)
+        if more:  # its handlers may be done at once, within the throw
+            step.emit(e.DataChanged(node.key, {"thrown": position + 1}))
         if throw(step, element, node, spec) or node.key not in step.state.nodes:
             return
+        if more:
+            step.emit(e.DataChanged(node.key, {"thrown": None}))
     complete(step, element, node)
 
 
@@ -100,8 +116,7 @@ def throw(step: Step, element: Element, node: ElementInstance, spec: EventSpec) 
         throw_escalation(step, node, code, dict(node.variables or {}))
         return False
     if trigger == Trigger.MESSAGE:
-        name, key = message_channel(step, element, spec, node.key)
-        step.follow_ups.append(PublishMessage(name, key, visible_variables(step.state, node.key)))
+        publish(step, element, node, spec)
         return False
     if trigger == Trigger.SIGNAL:
         name = text_of(step, spec.name, node.key, f"name of the signal {where}")
@@ -117,6 +132,25 @@ def throw(step: Step, element: Element, node: ElementInstance, spec: EventSpec) 
         return False
     message = f"'{element.id}' (line {element.line}) cannot throw a {trigger.name.lower()} event"
     raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+
+
+def handler_completed(step: Step, element: Element, scope: int) -> None:
+    """A compensation handler has completed: the event that waited for the last one goes on."""
+    thrower = handler_done(step, element, scope)
+    if thrower is None:
+        return
+    event = step.elements[thrower.element]
+    thrown = (thrower.data or {}).get("thrown", 0)
+    if any(spec.trigger == Trigger.CANCEL for spec in event.events):
+        leave_transaction(step, thrower)
+    elif thrown:
+        step.emit(e.DataChanged(thrower.key, {"thrown": None}))
+        try:
+            throw_from(step, event, thrower, thrown)
+        except Problem as problem:
+            raise_incident(step, thrower, problem, Phase.ACTIVE)
+    else:
+        complete(step, event, thrower)
 
 
 def _terminates(element: Element) -> bool:

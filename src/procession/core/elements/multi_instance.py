@@ -97,12 +97,8 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
 
 
 def end_inner(step: Step, element: Element, node: ElementInstance) -> None:
-    """One inner instance is over; a compensation handler is due per inner instance (BPMN 2.0, 10.7.1)."""
-    if element.compensation_handler >= 0:
-        body = step.state.nodes[node.scope]
-        variables = dict(node.variables) if node.variables else None
-        step.emit(e.CompensationRecorded(body.scope, element.index, variables, node.key if node.compensations else 0))
-    elif node.compensations:
+    """One inner instance is over."""
+    if element.compensation_handler >= 0 or node.compensations:
         record(step, element, node)
     close_waits(step, node)
     step.emit(e.Completed(node.key))

@@ -11,9 +11,12 @@ from procession.core import events as e
 from procession.core.commands import CallProcess, ChildEnded, Send
 from procession.core.elements.ad_hoc import settle_ad_hoc
 from procession.core.elements.compensation import scope_left
-from procession.core.lifecycle import activate, complete
+from procession.core.elements.paths import activate_at
+from procession.core.elements.starts import begin_triggered
+from procession.core.lifecycle import activate, close_event_sub_processes, complete, raise_incident
+from procession.core.listening import listen
 from procession.core.problems import Problem
-from procession.core.state import ElementInstance, IncidentKind, Status
+from procession.core.state import ElementInstance, IncidentKind, Phase, Status
 from procession.core.step import Step
 from procession.core.variables import plain, visible_variables
 from procession.core.waits import close_waits, open_event_sub_processes, text_of
@@ -32,10 +35,24 @@ def start_scope(step: Step, element: Element, node: ElementInstance) -> None:
 def start_process(step: Step, element: Element, node: ElementInstance) -> None:
     """Like a sub-process, or at the elements that the start command named. Raises Problem."""
     open_event_sub_processes(step, element, node)
-    at = (node.data or {}).get("at")
-    for index in at if at is not None else element.starts:
-        step.enter(index, node.key)
+    if node.data:
+        begin_elsewhere(step, node)
+    else:
+        for index in element.starts:
+            step.enter(index, node.key)
     step.ended_in[node.key] = None
+
+
+def begin_elsewhere(step: Step, node: ElementInstance) -> None:
+    """Begin an instance at what was triggered, or at the elements that the start command named. Raises Problem."""
+    data = node.data or {}
+    at: list[int] = data.get("at") or []
+    start: int = data.get("start", -1)
+    step.emit(e.DataChanged(node.key, dict.fromkeys(data)))
+    for index in at:
+        activate_at(step, step.elements[index])
+    if start >= 0:
+        begin_triggered(step, step.elements[start], node.key, data.get("event") or "", data.get("variables") or {})
 
 
 def enter_event_sub_process(step: Step, element: Element, scope: int, flow: int) -> None:
@@ -61,17 +78,29 @@ def settle_scope(step: Step, key: int) -> None:
         return
     if state.children.get(key) or node.arrived:
         return
+    if element.kind in {Kind.PROCESS, Kind.EVENT_SUB_PROCESS} and node.phase == Phase.ACTIVE:
+        close_event_sub_processes(step, node)
+        try:
+            if not (element.listeners and listen(step, element, node, "end")):
+                end_scope(step, element, node)
+        except Problem as problem:
+            raise_incident(step, node, problem, Phase.COMPLETING)
+    elif element.kind in {Kind.SUB_PROCESS, Kind.TRANSACTION} and node.phase == Phase.ACTIVE:
+        close_event_sub_processes(step, node)
+        complete(step, element, node)
+
+
+def end_scope(step: Step, element: Element, node: ElementInstance) -> None:
+    """A process or an event sub-process is over; neither has flows to leave by."""
     if element.kind == Kind.PROCESS:
         end_instance(step, node)
-    elif element.kind == Kind.EVENT_SUB_PROCESS:
-        scope = node.scope
-        if scope_left(step, element, node):
-            return
-        close_waits(step, node)
-        step.emit(e.Completed(key))
-        step.ended_in[scope] = None
-    elif element.kind in {Kind.SUB_PROCESS, Kind.TRANSACTION}:
-        complete(step, element, node)
+        return
+    scope = node.scope
+    if scope_left(step, element, node):
+        return
+    close_waits(step, node)
+    step.emit(e.Completed(node.key))
+    step.ended_in[scope] = None
 
 
 def end_instance(step: Step, node: ElementInstance) -> None:

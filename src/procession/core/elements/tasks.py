@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any, assert_never, cast
 
 from procession.core import events as e
+from procession.core.commands import PublishMessage
 from procession.core.elements.multi_instance import enter_loop
-from procession.core.lifecycle import activate, complete, pass_through
+from procession.core.lifecycle import activate, complete, pass_through, stay
+from procession.core.listening import listen
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
-from procession.core.variables import plain, whole_number
-from procession.core.waits import open_event, text_of
+from procession.core.variables import plain, visible_variables, whole_number
+from procession.core.waits import message_channel, open_event, text_of
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import date_due
-from procession.model.definition import Element, Evaluable, Kind, Work
+from procession.model.definition import Element, Evaluable, EventSpec, Kind, Work
 
 PRIORITY_MAX = 32_767  # the job table keeps a small integer
 
 
 def enter_activity(step: Step, element: Element, scope: int, flow: int) -> None:
     """A token arrives at an activity: enough of them start it; one without work or rules passes."""
-    if element.start_quantity > 1 and not _enough_tokens(step, element, scope, flow):
+    if element.start_quantity != 1 and not _enough_tokens(step, element, scope, flow):
         return
     if element.loop is not None:
         enter_loop(step, element, scope, flow)
@@ -56,8 +58,9 @@ def start_task(step: Step, element: Element, node: ElementInstance) -> None:
             message = f"'{element.id}' (line {element.line}) needs a decision, which this version does not evaluate yet"
             raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, message)
         case Work.CONNECTOR_MESSAGE:
-            message = f"'{element.id}' (line {element.line}) is not an element that sends a message"
-            raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+            for spec in element.events:
+                publish(step, element, node, spec)
+            complete(step, element, node)
         case _:
             assert_never(work)
 
@@ -76,6 +79,12 @@ def start_job(step: Step, element: Element, node: ElementInstance) -> None:
     step.emit(e.JobCreated(step.keys.take(), node.key, JobKind.SERVICE, job_type, retries, priority))
 
 
+def publish(step: Step, element: Element, node: ElementInstance, spec: EventSpec) -> None:
+    """Publish a message with the variables that the element sees. Raises Problem."""
+    name, key = message_channel(step, element, spec, node.key)
+    step.follow_ups.append(PublishMessage(name, key, visible_variables(step.state, node.key)))
+
+
 def run_script(step: Step, element: Element, node: ElementInstance) -> None:
     """Evaluate a script task's expression; its value becomes the result variable."""
     spec = element.script
@@ -90,6 +99,13 @@ def run_script(step: Step, element: Element, node: ElementInstance) -> None:
 
 
 def start_user_task(step: Step, element: Element, node: ElementInstance) -> None:
+    """Ask a person, once the listeners have agreed. Raises Problem."""
+    if element.listeners and listen(step, element, node, "creating"):
+        return
+    open_user_task(step, element, node)
+
+
+def open_user_task(step: Step, element: Element, node: ElementInstance) -> None:
     """Ask a person. Raises Problem."""
     spec = element.user_task
     key = step.keys.take()
@@ -122,6 +138,11 @@ def _is_bare(element: Element) -> bool:
 
 def _enough_tokens(step: Step, element: Element, scope: int, flow: int) -> bool:
     """Gather ``startQuantity`` tokens (BPMN 2.0, 10.3.1). True when the activity starts."""
+    if element.start_quantity < 1:
+        where = f"'{element.id}' (line {element.line})"
+        problem = Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The startQuantity of {where} is below 1: it never starts")
+        stay(step, element, scope, problem)
+        return False
     if flow < 0:
         return True
     step.emit(e.TokenParked(flow, element.index, scope))

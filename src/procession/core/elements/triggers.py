@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from procession.core import events as e
-from procession.core.lifecycle import activate, complete, empty, take, terminate
+from procession.core.lifecycle import activate, complete, empty, pass_through, terminate
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import Step
-from procession.core.variables import propagate
+from procession.core.variables import propagate, write
 from procession.core.waits import close_waits, close_waits_of, rearm
 from procession.model.definition import Element, EventSpec, Kind, Trigger
 
@@ -73,10 +73,14 @@ def trigger_event_sub_process(
 def trigger_gateway(
     step: Step, element: Element, gateway: ElementInstance, spec: EventSpec, variables: dict[str, Any]
 ) -> None:
-    """The first event behind an event-based gateway wins; the others are closed."""
+    """The first event behind an event-based gateway wins; the others are closed. A parallel one needs them all."""
     scope = gateway.scope
-    close_waits(step, gateway)
-    step.emit(e.Completed(gateway.key))
+    if step.elements[gateway.element].event_gateway_type != "Parallel":
+        close_waits(step, gateway)
+    else:
+        close_waits_of(step, gateway, {element.index})
+    if not gateway.waits:
+        step.emit(e.Completed(gateway.key))
     step.emit(e.FlowTaken(element.incoming[0], scope))
     step.emit(e.Triggered(element.index, scope, spec.trigger, spec.ref))
     go_on(step, element, scope, variables)
@@ -84,14 +88,13 @@ def trigger_gateway(
 
 def go_on(step: Step, element: Element, scope: int, variables: dict[str, Any]) -> None:
     """Leave a triggered event; its variables go up, or through its output mappings."""
-    if element.outputs:
-        node = activate_silently(step, element, scope, variables)
-        complete(step, element, node)
+    if element.outputs or element.listeners:
+        node = activate_silently(step, element, scope, variables if element.outputs else {})
+        complete(step, element, node, None if element.outputs else variables)
         return
-    step.emit(e.Passed(step.keys.take(), element.index, scope))
     if variables:
         propagate(step, scope, variables)
-    take(step, element, scope, element.outgoing)
+    pass_through(step, element, scope)
 
 
 def activate_silently(step: Step, element: Element, scope: int, variables: dict[str, Any]) -> ElementInstance:
@@ -99,7 +102,7 @@ def activate_silently(step: Step, element: Element, scope: int, variables: dict[
     key = step.keys.take()
     step.emit(e.Activated(key, element.index, scope, -1, False, 0))  # noqa: FBT003 - a positional record
     if variables:
-        step.emit(e.VariablesSet(key, variables))
+        write(step, key, variables)
     return step.state.nodes[key]
 
 

@@ -1,0 +1,111 @@
+"""What happens when a listener's job is done: the next listener, or the point of the life cycle that it held up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from procession.core import events as e
+from procession.core.commands import CompleteJob, UpdateUserTask
+from procession.core.elements.scopes import end_scope
+from procession.core.elements.tasks import open_user_task
+from procession.core.lifecycle import complete, leave, open_and_start, raise_incident
+from procession.core.listening import LISTENER, listen, order
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, Phase
+from procession.core.step import Step
+from procession.core.variables import propagate, write
+from procession.errors import Conflict
+from procession.model.definition import Element, Kind
+
+UPDATES = {"assign": "assigning", "unassign": "assigning"}  # which listeners an action concerns; others: updating
+
+
+def complete_after_listeners(step: Step, element: Element, node: ElementInstance, variables: dict[str, Any]) -> None:
+    """A person is done: the completing listeners have to agree."""
+    _must_not_wait(element, node)
+    try:
+        if listen(step, element, node, "completing", variables=variables):
+            return
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVE)
+        return
+    _complete(step, element, node, variables)
+
+
+def update_after_listeners(step: Step, element: Element, node: ElementInstance, command: UpdateUserTask) -> None:
+    """Attributes of a user task change: the listeners have to agree."""
+    _must_not_wait(element, node)
+    event = UPDATES.get(command.action, "updating")
+    try:
+        if listen(step, element, node, event, changes=command.changes, action=command.action):
+            return
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVE)
+        return
+    step.emit(e.UserTaskUpdated(command.user_task, command.changes, command.action))
+
+
+def listener_done(step: Step, element: Element, node: ElementInstance, command: CompleteJob) -> None:
+    """A listener's job is done: its variables, its corrections, then the next listener or what it held up."""
+    event, position, about = (node.data or {})[LISTENER]
+    if command.denied and event not in {"completing", "assigning", "updating"}:
+        about = {**about, "denied": False}
+    elif command.denied:
+        step.emit(e.DataChanged(node.key, {LISTENER: None}))
+        return
+    if command.variables:
+        _keep(step, node, event, command.variables)
+    if command.corrections:
+        about = {**about, "changes": {**about.get("changes", {}), **command.corrections}}
+    step.emit(e.DataChanged(node.key, {LISTENER: None}))
+    try:
+        if order(step, element, node, event, position + 1, about):
+            return
+        if node.phase != Phase.ACTIVE:
+            step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
+        _go_on(step, element, node, event, about)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVATING if event in {"start", "creating"} else Phase.COMPLETING)
+
+
+def _go_on(step: Step, element: Element, node: ElementInstance, event: str, about: dict[str, Any]) -> None:
+    """Every listener of the event is done. Raises Problem."""
+    changes: dict[str, Any] = about.get("changes", {})
+    match event:
+        case "start":
+            open_and_start(step, element, node)
+        case "end":
+            if element.kind in {Kind.PROCESS, Kind.EVENT_SUB_PROCESS}:
+                end_scope(step, element, node)
+            else:
+                leave(step, element, node)
+        case "creating":
+            open_user_task(step, element, node)
+            if changes:
+                step.emit(e.UserTaskUpdated(node.user_task, changes, "update"))
+        case "completing":
+            if changes:
+                step.emit(e.UserTaskUpdated(node.user_task, changes, "update"))
+            _complete(step, element, node, about.get("variables", {}))
+        case _:
+            step.emit(e.UserTaskUpdated(node.user_task, changes, about.get("action", "update")))
+
+
+def _complete(step: Step, element: Element, node: ElementInstance, variables: dict[str, Any]) -> None:
+    step.emit(e.UserTaskClosed(node.user_task, "completed"))
+    complete(step, element, node, variables)
+
+
+def _keep(step: Step, node: ElementInstance, event: str, variables: dict[str, Any]) -> None:
+    """What a listener reports: local, but from an end listener up to where the name is known."""
+    if event == "end":
+        propagate(step, node.key, variables)
+    else:
+        write(step, node.key, variables)
+
+
+def _must_not_wait(element: Element, node: ElementInstance) -> None:
+    """One change at a time. Raises Conflict."""
+    if node.job:
+        message = f"The user task {node.user_task} of '{element.id}' waits for its listener's job {node.job}"
+        raise Conflict(message)

@@ -1,0 +1,60 @@
+"""Execution and task listeners: blocking jobs at a point of an element's life. Here they are ordered, one at a time.
+
+An element instance that waits for a listener's job keeps under ``LISTENER`` which event it is about and how many
+listeners of that event have been ordered. What happens when the last one is done stands in ``elements/listeners.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from procession.core import events as e
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, Phase
+from procession.core.step import Step
+from procession.core.variables import whole_number
+from procession.jobs.kinds import JobKind
+from procession.model.definition import Element, Listener
+
+LISTENER = "listener"
+PHASES = {"start": Phase.ACTIVATING, "end": Phase.COMPLETING}  # others: the user task is open, its element active
+RETRIES_MAX = 32_767
+
+
+def listen(step: Step, element: Element, node: ElementInstance, event: str, **about: Any) -> bool:  # noqa: ANN401
+    """Order the first listener's job, if the element has one for this event; then the element waits. Raises Problem.
+
+    ``about`` is kept until the last listener is done.
+    """
+    return order(step, element, node, event, 0, about)
+
+
+def order(
+    step: Step, element: Element, node: ElementInstance, event: str, position: int, about: dict[str, Any]
+) -> bool:
+    """Order the job of the listener at a position among those of this event; False when there is none. Raises Problem."""
+    listeners = [listener for listener in element.listeners if listener.event == event]
+    if position >= len(listeners):
+        return False
+    job_type, retries = _described(step, element, node, listeners[position])
+    phase = PHASES.get(event, Phase.ACTIVE)
+    if node.phase != phase:
+        step.emit(e.PhaseChanged(node.key, phase))
+    step.emit(e.DataChanged(node.key, {LISTENER: [event, position, about]}))
+    step.emit(e.JobCreated(step.keys.take(), node.key, JobKind.LISTENER, job_type, retries, 0))
+    return True
+
+
+def _described(step: Step, element: Element, node: ElementInstance, listener: Listener) -> tuple[str, int]:
+    """Job type and attempts of a listener. Raises Problem."""
+    context = step.context(node.key)
+    job_type = step.evaluate(listener.type, context)
+    retries = whole_number(step.evaluate(listener.retries, context), 1, RETRIES_MAX)
+    why = step.take_warnings()
+    if not isinstance(job_type, str) or not job_type or retries is None:
+        message = (
+            f"The {listener.event} listener of '{element.id}' (line {element.line}) needs a job type and a number of "
+            f"retries from 1 to {RETRIES_MAX}, found {job_type!r}"
+        )
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message + (f": {why}" if why else ""))
+    return job_type, retries
