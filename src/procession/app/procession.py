@@ -20,9 +20,9 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import msgspec
 
@@ -43,16 +43,15 @@ from procession.core.commands import (
 )
 from procession.engine import Counters, Engine, History, Settings
 from procession.engine.values import encode_json, plain_variables
-from procession.errors import Conflict, InvalidValue, Misconfigured, SchemaMismatch, Unavailable
+from procession.errors import Conflict, InvalidValue, Misconfigured
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.jobs.schedule import duration_ms
 from procession.limits import MESSAGE_TTL_MS_MAX
 from procession.store.port import Clock, Store
 from procession.store.rows import StartRequest, Statement
-from procession.worker import Registry, Worker
+from procession.worker import LocalDispatcher, Registry, WorkerSettings
 
 HINTS_S = (0.002, 0.01, 0.05, 0.25)  # after a start in a caller's transaction: when its commit is looked for
-Handler = TypeVar("Handler", bound=Callable[..., Any])
 HistoryLevel = Literal["off", "activity", "full"]
 
 
@@ -60,7 +59,8 @@ class Procession(Inspection):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
-    (variables by name only) or ``full``. ``name`` is what other processes see of this one. Raises Misconfigured for a
+    (variables by name only) or ``full``. ``name`` is what other processes see of this one. ``method`` and ``job`` are
+    the decorators of ``worker.Registry``; what is registered when it opens gets its slots. Raises Misconfigured for a
     URL or option that cannot be used.
     """
 
@@ -72,6 +72,7 @@ class Procession(Inspection):
         name: str = "",
         tenant_id: str = "",
         settings: Settings | None = None,
+        slots: WorkerSettings | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.url = redacted(url)
@@ -81,19 +82,12 @@ class Procession(Inspection):
         self._name = name or f"{socket.gethostname()}-{os.getpid()}"
         self._tenant = tenant_id
         self._opened: Engine | None = None
-        self._worker: Worker | None = None
         self._sync: SyncProcession | None = None
         self._may_migrate = url.startswith(("memory:", "sqlite:"))
+        self._slots = slots or WorkerSettings()
         self.handlers = Registry()
-
-    # -- handlers -------------------------------------------------------------------------------------------------
-    def method(self, name: str, **options: Any) -> Callable[[Handler], Handler]:
-        """Register a function that runs within the step: see ``worker.Registry.method``."""
-        return self.handlers.method(name, **options)
-
-    def job(self, type: str, **options: Any) -> Callable[[Handler], Handler]:  # noqa: A002 - Camunda's word
-        """Register a function that works jobs of a type: see ``worker.Registry.job``."""
-        return self.handlers.job(type, **options)
+        self.method = self.handlers.method
+        self.job = self.handlers.job
 
     # -- life -----------------------------------------------------------------------------------------------------
     async def open(self, *, run_workers: bool = True, migrate: bool | None = None) -> Self:
@@ -112,17 +106,15 @@ class Procession(Inspection):
         try:
             self._opened = self._make_engine(store)
             await (self._opened.start() if run_workers else self._opened.open())
-            if run_workers and self._worker is not None:
-                self._worker.start()
         except BaseException:
-            self._opened = self._worker = None
+            self._opened = None
             await store.close()
             raise
         return self
 
     async def close(self) -> None:
         """Stop gracefully: claim no more, let running work end, return what has not started. Safe to call twice."""
-        engine, self._opened, self._worker = self._opened, None, None
+        engine, self._opened = self._opened, None
         if engine is None:
             return
         try:
@@ -183,7 +175,7 @@ class Procession(Inspection):
         bytes and bindings are those of its latest version makes no new one (``created`` is False). Raises
         InvalidModel with every problem of every file, NotFound for a missing file.
         """
-        stored = await self._engine.deploy(read_files(files), tenant=self._tenant, methods=self.handlers.method_names())
+        stored = await self._engine.deploy(read_files(files), tenant=self._tenant, methods=self.handlers.methods.keys())
         return [ProcessDefinition.of(row) for row in stored]
 
     async def start(
@@ -260,7 +252,7 @@ class Procession(Inspection):
         for delay in HINTS_S:
             loop.call_later(delay, self._look)
 
-    async def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:
+    async def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:  # noqa: ASYNC109 - what users of asyncio.wait_for expect
         """Wait until an instance is over. ``timeout`` in seconds. Raises NotFound, TimeoutError."""
         async with asyncio.timeout(timeout):
             await self._engine.wait_ended(process_instance_key)
@@ -301,13 +293,15 @@ class Procession(Inspection):
         ``ttl`` is an ISO 8601 duration, a text such as ``1h`` or ``30s``, or seconds. With a ``message_id`` the same
         message is buffered once. Raises InvalidValue.
         """
-        key, result = await self._engine.publish(
+        (key,) = await self._engine.take_keys(1)
+        result = await self._engine.publish(
             name,
             correlation_key,
             variables,
             ttl_ms=_milliseconds(ttl),
             message_id=message_id,
             tenant=self._tenant,
+            key=key,
         )
         return Published.of(key, result)
 
@@ -336,17 +330,16 @@ class Procession(Inspection):
 
     def _make_engine(self, store: Store) -> Engine:
         """An engine with this process' handlers as its dispatcher."""
-        worker = Worker(self.handlers)
+        dispatcher = LocalDispatcher(self.handlers, self._slots)
         engine = Engine(
             store,
-            dispatcher=worker,
+            dispatcher=dispatcher,
             settings=self._settings,
             clock=self._clock,
             name=self._name,
             open_store=self._open_another if store.shared else None,
         )
-        worker.bind(engine)
-        self._worker = worker
+        dispatcher.attach(engine)
         return engine
 
     async def _open_another(self) -> Store:
@@ -358,7 +351,7 @@ class Procession(Inspection):
     def _look(self) -> None:
         """Claim now."""
         if self._opened is not None:
-            self._opened.look(FOLLOW_UP_QUEUE)
+            self._opened.hint(FOLLOW_UP_QUEUE)
 
 
 def _with_history(settings: Settings, level: HistoryLevel | None) -> Settings:
@@ -390,6 +383,3 @@ def _milliseconds(duration: str | float) -> int:
         message = f"Expected a time to live from 0 to {MESSAGE_TTL_MS_MAX} ms (MESSAGE_TTL_MS_MAX), found {duration!r}"
         raise InvalidValue(message)
     return milliseconds
-
-
-__all__ = ["Procession", "SchemaMismatch", "Unavailable"]

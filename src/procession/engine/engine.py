@@ -335,6 +335,10 @@ class Engine(Requests):
         """The dispatcher has free slots again."""
         self._claims.room()
 
+    def hint(self, queue: str) -> None:
+        """A queue is about to get ready jobs that nobody announces (a caller's own transaction): look now."""
+        self._claims.heard(queue)
+
     def _blocking(self, frame: FrameType) -> str:
         """The handler that a frame of the main thread belongs to."""
         find = getattr(self.dispatcher, "handler_at", None)

@@ -116,10 +116,11 @@ class Requests:
         message_id: str = "",
         buffer: bool = True,
         tenant: str = "",
+        key: int = 0,
     ) -> PublishResult:
-        """Publish a message. Raises InvalidValue, Unavailable."""
+        """Publish a message; ``key`` (0: a new one) is what it will be known by. Raises InvalidValue, Unavailable."""
         message = NewMessage(
-            key=(await self.instances.keys()).take(),
+            key=key or (await self.instances.keys()).take(),
             name=name,
             correlation_key=correlation_key,
             variables=plain_variables(variables).raw,
