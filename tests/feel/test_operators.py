@@ -59,6 +59,8 @@ def test_a_float_counts_as_the_decimal_that_it_shows():
         ("true - true", "- has no meaning for boolean and boolean"),
         ('-"1"', "A minus sign has no meaning for string"),
         ("10 ** 7000", "is not a number of 34 digits"),
+        ("0 ** -1", "is not a number of 34 digits"),
+        ("(-8) ** (1/3)", "is not a number of 34 digits"),
         ("9.9e6144 * 10", "too large"),
         ('@"2024-01-01" * 2', "* has no meaning for date and number"),
     ],

@@ -145,7 +145,9 @@ def power(left: Number, right: Number) -> Number:
     try:
         result = DECIMAL128.power(Decimal(left), Decimal(right))
     except (InvalidOperation, Overflow, DivisionByZero):
-        raise Invalid(f"{text_of_number(left)} ** {text_of_number(right)} is not a number of 34 digits") from None
+        result = None
+    if result is None or not result.is_finite():
+        raise Invalid(f"{text_of_number(left)} ** {text_of_number(right)} is not a number of 34 digits")
     return as_int_if_whole(result)
 
 
