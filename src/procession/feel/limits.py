@@ -17,7 +17,7 @@ NESTING_DEPTH_MAX: Final = 120
 CALL_DEPTH_MAX: Final = 120
 
 # Turns of all loops, filters, sorts and function calls of one evaluation together: about a second of work.
-ITERATIONS_MAX: Final = 1_000_000
+ITERATIONS_MAX: Final = 500_000
 
 # Items of a list that an expression builds (for, .., concatenate, flatten).
 LIST_ITEMS_MAX: Final = 1_000_000
