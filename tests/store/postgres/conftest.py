@@ -47,7 +47,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def make_store(url: str) -> AsyncIterator[MakeStore]:
-    """``await make_store(clock=clock)`` opens a store on the test's database, closed at its end."""
+    """Opens stores on the database of the test with any options; they are closed at its end."""
     stores: list[PostgresStore] = []
 
     async def make(**options) -> PostgresStore:

@@ -1,7 +1,10 @@
 """Rows turned into columns, as the statements take them, and the few values that only PostgreSQL refuses.
 
-A column that holds nothing but defaults is sent empty: ``unnest`` fills it with nulls, and neither side spends time on
-it. Zeros and empty texts that mean "none" are nulls in the database.
+What is the same for many rows is sent once. A column that holds nothing but defaults is empty, one that holds a single
+value has one element; ``unnest`` fills both with nulls, and the statement puts the value in their place. What jobs have
+in common (queue, type, element, ...) is a list of its own, which each job points into. Of the 60 us that a new instance
+with one job cost in batches of 8, half went into arrays that said "order" eight times. Zeros and empty texts that mean
+"none" are nulls in the database.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import msgspec
 
 from procession.store.rows import NewJob, Step
 
-Columns = list[list[Any]]
+Columns = list[Any]
 
 encode_json: Final = msgspec.json.Encoder().encode
 _ESCAPE: Final = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
@@ -23,25 +26,20 @@ _LOW: Final = range(0xDC00, 0xE000)
 
 
 def job_columns(jobs: Sequence[NewJob]) -> Columns:
-    """The fifteen columns of new jobs, in the order of enqueue.sql."""
+    """The eight values of new jobs, in the order of enqueue.sql: seven columns, and what jobs are like."""
     if not jobs:
-        return [[] for _ in range(15)]
+        return [[], [], [], [], [], [], [], b"[]"]
+    likenesses: dict[tuple[Any, ...], int] = {}
+    numbers = [likenesses.setdefault(_likeness(job), len(likenesses) + 1) for job in jobs]
     return [
         [job.key for job in jobs],
-        [int(job.kind) for job in jobs],
-        [job.queue for job in jobs],
-        [job.type for job in jobs],
         sparse([job.instance or None for job in jobs]),
         sparse([job.element_instance or None for job in jobs]),
-        sparse([job.element or None for job in jobs]),
-        sparse([job.definition or None for job in jobs]),
-        sparse([job.priority for job in jobs]),
+        numbers,
         sparse([job.run_at or None for job in jobs]),
         sparse([job.delay_ms for job in jobs]),
-        [job.retries for job in jobs],
         sparse([job.args or None for job in jobs]),
-        sparse([job.owner or None for job in jobs]),
-        sparse([job.tenant or None for job in jobs]),
+        encode_json([dict(zip(_LIKENESS, values, strict=True)) for values in likenesses]),
     ]
 
 
@@ -50,9 +48,27 @@ def sparse(column: list[Any]) -> list[Any]:
     return column if any(column) else []
 
 
-def tags_column(steps: Sequence[Step]) -> list[bytes | None]:
-    """Lists of tags as JSON: PostgreSQL has no ragged arrays."""
-    return sparse([encode_json(step.tags) if step.tags else None for step in steps])
+def compact(column: list[Any]) -> list[Any]:
+    """The column, or its first value alone when it holds no other. No nulls."""
+    return column if column.count(column[0]) != len(column) else column[:1]
+
+
+_LIKENESS: Final = ("kind", "queue", "type", "element", "definition", "priority", "retries", "owner", "tenant")
+
+
+def _likeness(job: NewJob) -> tuple[Any, ...]:
+    """What a job has in common with many others of a batch."""
+    return (
+        int(job.kind),
+        job.queue,
+        job.type,
+        job.element or None,
+        job.definition or None,
+        job.priority,
+        job.retries,
+        job.owner or None,
+        job.tenant or None,
+    )
 
 
 def refusal_of_json(values: Iterable[bytes | None]) -> str:

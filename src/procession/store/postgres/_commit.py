@@ -6,7 +6,8 @@ transaction. Why that is safe under READ COMMITTED, where other transactions com
 - *The guard is the instance's row.* ``update instance ... where key = s.instance and rev = s.rev`` locks the row. If
   another transaction holds it, ours waits, and PostgreSQL then checks the condition again on the row's newest version
   (EvalPlanQual): a changed revision no longer matches, the row is not updated and not returned. A new instance is
-  guarded by its primary key: ``on conflict do nothing`` waits for a concurrent insert and returns only what it wrote.
+  guarded by its primary key: an insert waits for a concurrent one of the same key, and then fails (START, which is sent
+  again as WIDE) or does nothing and returns nothing (WIDE).
 - *Everything else follows the guard.* All parts of the statement see one snapshot, in which an instance may still look
   unchanged; so no part looks at the instance table again: each joins the set of keys that the guard returned. What the
   guard did not return has written nothing, whatever the snapshot showed.
@@ -28,18 +29,20 @@ refused step stands alone; its neighbours are applied in their halves.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
+
+import msgspec
 
 from procession.errors import Bug, InvalidValue
 from procession.ids import Keys
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.refusals import refusal_of_step as refusal_everywhere
-from procession.store.postgres._columns import Columns, encode_json, job_columns, refusal_of_step, sparse, tags_column
+from procession.store.postgres._columns import Columns, compact, encode_json, job_columns, refusal_of_step, sparse
 from procession.store.postgres._failures import Collided
 from procession.store.postgres._matching import lock_channels, match_new_subscriptions, needs_channel
 from procession.store.postgres._sessions import Session, Sessions
-from procession.store.rows import Shape, Step, StepOutcome, StepResult
+from procession.store.rows import JobChange, NewIncident, Shape, Step, StepOutcome, StepResult, UserTaskChange
 
 COLLISIONS_MAX: Final = 5  # deadlocks in a row that one commit survives; locks in order make even one a rarity
 _APPLIED: Final = StepResult(outcome=StepOutcome.APPLIED)
@@ -109,8 +112,11 @@ async def _written(sessions: Sessions, steps: list[Step], write: Write) -> Answe
 
 def _writer(shape: Shape, keys: Keys, now: int | None) -> Write:
     async def write_start(session: Session, steps: list[Step]) -> Answers:
-        jobs = _jobs_of(steps)
-        return _answers(await session.fetch("commit_start", *_start_columns(steps), now, *job_columns(jobs)))
+        try:
+            await session.fetch("commit_start", *_start_columns(steps), now, *job_columns(_jobs_of(steps)))
+        except InvalidValue:  # a value, or an instance that exists already: the other statement tells them apart
+            return _answers(await session.fetch("commit_wide", *_wide_columns(steps, now)))
+        return {}
 
     async def write_step(session: Session, steps: list[Step]) -> Answers:
         columns = (*_step_columns(steps), now, *_fence_columns(steps), *job_columns(_jobs_of(steps)))
@@ -152,27 +158,38 @@ def _key_of(job: Any) -> int:  # noqa: ANN401 - any row with a key
 def _start_columns(steps: list[Step]) -> Columns:
     return [
         [step.instance for step in steps],
-        [step.definition for step in steps],
-        [step.process_id for step in steps],
-        sparse([int(step.status) for step in steps]),
-        [step.state for step in steps],
+        compact([step.definition for step in steps]),
+        compact([step.process_id for step in steps]),
+        compact([int(step.status) for step in steps]),
+        compact([step.tenant for step in steps]),
+        compact([step.state for step in steps]),
         sparse([step.variables for step in steps]),
         sparse([step.events for step in steps]),
-        sparse([step.business_id or None for step in steps]),
-        sparse([step.parent or None for step in steps]),
-        sparse([step.parent_element_instance or None for step in steps]),
-        tags_column(steps),
-        sparse([step.tenant or None for step in steps]),
+        sparse([_more(step) for step in steps]),
     ]
+
+
+def _more(step: Step) -> bytes | None:
+    """What few instances have."""
+    if not (step.business_id or step.parent or step.tags):
+        return None
+    return encode_json(
+        {
+            "business_id": step.business_id or None,
+            "parent": step.parent or None,
+            "parent_element_instance": step.parent_element_instance or None,
+            "tags": step.tags or None,
+        }
+    )
 
 
 def _step_columns(steps: list[Step]) -> Columns:
     return [
         [step.instance for step in steps],
-        [step.rev for step in steps],
-        [step.definition for step in steps],
-        sparse([int(step.status) for step in steps]),
-        [step.state for step in steps],
+        compact([step.rev for step in steps]),
+        compact([step.definition for step in steps]),
+        compact([int(step.status) for step in steps]),
+        compact([step.state for step in steps]),
         sparse([step.variables for step in steps]),
         sparse([step.events for step in steps]),
     ]
@@ -184,41 +201,58 @@ def _fence_columns(steps: list[Step]) -> Columns:
     return [list(column) for column in zip(*fences, strict=True)] or [[], [], []]
 
 
-def _wide_columns(steps: list[Step], now: int | None) -> tuple[Any, ...]:
-    changed = sorted(
-        (job.key, int(job.state), job.retries, clean_text(job.error), step.instance, job.lease)
-        for step in steps
-        for job in step.changed_jobs
-    )
-    tasks = sorted((t.key, encode_json(t.changes), s.instance) for s in steps for t in s.changed_user_tasks)
-    incidents = [row for step in steps for row in step.new_incidents]
-    for incident in incidents:
-        incident.message = clean_text(incident.message)  # what it says must not be why it is lost
-    return (
+def _wide_columns(steps: list[Step], now: int | None) -> Columns:
+    return [
         *_step_columns(steps),
         now,
         *_fence_columns(steps),
         *job_columns(_jobs_of(steps)),
-        [step.instance for step in steps],
-        [step.process_id for step in steps],
-        sparse([step.business_id or None for step in steps]),
-        sparse([step.parent or None for step in steps]),
-        sparse([step.parent_element_instance or None for step in steps]),
-        tags_column(steps),
-        sparse([step.tenant or None for step in steps]),
-        sparse([step.start_channel or None for step in steps]),
-        sparse([step.release_channel or None for step in steps]),
-        *_columns(changed, 6)[:5],
+        _document((step, change) for step in steps for change in step.changed_jobs),
+        encode_json([_open(step) for step in steps]),
         encode_json([row for step in steps for row in step.new_subscriptions]),
-        *_columns([(key, s.instance) for s in steps for key in s.closed_subscriptions], 2),
-        encode_json(incidents),
-        *_columns([(key, s.instance) for s in steps for key in s.closed_incidents], 2),
+        _document((step, key) for step in steps for key in step.closed_subscriptions),
+        encode_json([_with_clean_text(row) for step in steps for row in step.new_incidents]),
+        _document((step, key) for step in steps for key in step.closed_incidents),
         encode_json([row for step in steps for row in step.new_user_tasks]),
-        *_columns(tasks, 3),
-        *_columns([(key, s.instance) for s in steps for key in s.closed_user_tasks], 2),
-        _columns(changed, 6)[5],
-    )
+        _document((step, change) for step in steps for change in step.changed_user_tasks),
+        _document((step, key) for step in steps for key in step.closed_user_tasks),
+    ]
 
 
-def _columns(rows: list[tuple[Any, ...]], width: int) -> Columns:
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
+def _open(step: Step) -> dict[str, object]:
+    """The columns of an instance that a usual step does not write."""
+    return {
+        "instance": step.instance,
+        "process_id": step.process_id,
+        "business_id": step.business_id or None,
+        "parent": step.parent or None,
+        "parent_element_instance": step.parent_element_instance or None,
+        "tags": step.tags or None,
+        "tenant": step.tenant or None,
+        "start_channel": step.start_channel or None,
+        "release_channel": step.release_channel or None,
+    }
+
+
+def _document(rows: Iterable[tuple[Step, int | JobChange | UserTaskChange]]) -> bytes:
+    """Rows of many steps as JSON, each with its instance, in key order."""
+    document = [{"instance": step.instance, **_fields(row)} for step, row in rows]
+    document.sort(key=_key_in)
+    return encode_json(document)
+
+
+def _fields(row: int | JobChange | UserTaskChange) -> dict[str, Any]:
+    if isinstance(row, int):
+        return {"key": row}
+    if isinstance(row, JobChange):
+        row = msgspec.structs.replace(row, error=clean_text(row.error))
+    return msgspec.structs.asdict(row)
+
+
+def _with_clean_text(incident: NewIncident) -> NewIncident:
+    """What an incident says must not be why it is lost."""
+    return msgspec.structs.replace(incident, message=clean_text(incident.message))
+
+
+def _key_in(fields: dict[str, Any]) -> int:
+    return fields["key"]

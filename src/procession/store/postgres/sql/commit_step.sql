@@ -1,7 +1,8 @@
 -- Steps of existing instances: jobs closed and opened, history. Answers with the steps that did not apply, and whether a
--- fence was the reason. Why this is safe under READ COMMITTED: see _commit.py.
+-- fence was the reason. Why this is safe under READ COMMITTED: see _commit.py. Columns: as in commit_start.sql.
 with s as materialized (
-    select *
+    select u.instance, coalesce(u.rev, ($2)[1]) as rev, coalesce(u.definition, ($3)[1]) as definition,
+           coalesce(u.status, ($4)[1]) as status, coalesce(u.state, ($5)[1]) as state, u.variables, u.events
     from unnest($1::bigint[], $2::int[], $3::bigint[], $4::smallint[], $5::bytea[], $6::jsonb[], $7::json[])
          as u (instance, rev, definition, status, state, variables, events)
 ), f as materialized (
@@ -14,7 +15,7 @@ with s as materialized (
     where f.lease > 0 and held.key is null
 ), i as (
     update procession.instance
-    set rev = s.rev + 1, definition = s.definition, status = coalesce(s.status, 0), state = s.state,
+    set rev = s.rev + 1, definition = s.definition, status = s.status, state = s.state,
         variables = coalesce(s.variables, instance.variables),
         ended_at = case when s.status in (1, 2) then coalesce($8::timestamptz, now()) end
     from s
@@ -26,17 +27,19 @@ with s as materialized (
 ), j as (
     insert into procession.job (key, kind, state, queue, type, instance, element_instance, element, definition, priority,
                                 run_at, created_at, owner, lease, attempt, retries, args, tenant)
-    select n.key, coalesce(n.kind, 0),
-           case when n.owner is not null then 1 when n.run_at > coalesce($8, now()) or n.delay_ms > 0 then 2 else 0 end,
-           n.queue, n.type, n.instance, n.element_instance, n.element, n.definition, coalesce(n.priority, 0),
+    select n.key, t.kind,
+           case when t.owner is not null then 1 when n.run_at > coalesce($8, now()) or n.delay_ms > 0 then 2 else 0 end,
+           t.queue, t.type, n.instance, n.element_instance, t.element, t.definition, t.priority,
            coalesce(n.run_at, coalesce($8, now())) + coalesce(n.delay_ms, 0) * interval '1 millisecond', coalesce($8, now()),
-           n.owner, case when n.owner is null then 0 else 1 end, case when n.owner is null then 0 else 1 end,
-           n.retries, n.args, n.tenant
-    from unnest($12::bigint[], $13::smallint[], $14::text[], $15::text[], $16::bigint[], $17::bigint[], $18::text[],
-                $19::bigint[], $20::int[], $21::timestamptz[], $22::bigint[], $23::int[], $24::json[], $25::int[],
-                $26::text[])
-         as n (key, kind, queue, type, instance, element_instance, element, definition, priority, run_at, delay_ms,
-               retries, args, owner, tenant)
+           t.owner, case when t.owner is null then 0 else 1 end, case when t.owner is null then 0 else 1 end,
+           t.retries, n.args, t.tenant
+    from unnest($12::bigint[], $13::bigint[], $14::bigint[], $15::int[], $16::timestamptz[], $17::bigint[], $18::json[])
+         as n (key, instance, element_instance, likeness, run_at, delay_ms, args)
+    join rows from (json_to_recordset($19)
+                    as (kind smallint, queue text, type text, element text, definition bigint, priority int, retries int,
+                        owner int, tenant text))
+         with ordinality as t (kind, queue, type, element, definition, priority, retries, owner, tenant, number)
+      on t.number = n.likeness
     where n.instance in (select key from i)
 ), h as (
     insert into procession.history (instance, definition, at, events)
