@@ -30,7 +30,7 @@ class Begin(msgspec.Struct, kw_only=True):
 class Ask:
     """One command on its way into an instance, and who is told what became of it. Subclasses say how."""
 
-    __slots__ = ("begin", "command", "deadline", "fences", "tries")
+    __slots__ = ("begin", "certain", "command", "deadline", "fences", "tries")
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class Ask:
         self.deadline = deadline  # on the loop's clock; 0: waits as long as it takes
         self.begin = begin
         self.tries = 0
+        self.certain = False  # it is decided on a state that was read after it came
 
     def decide(self, cell: Cell, now: int, keys: Keys) -> list[Decision]:
         """What follows from the command; changes the cell's state. Raises Rejected before it changed anything."""
@@ -176,6 +177,16 @@ class Cell:
             return [self.waiting.pop(0)] if self.waiting else []
         asks, self.waiting = self.waiting, []
         return asks
+
+    def look_again(self, asks: list[Ask], *, keep: bool) -> None:
+        """Before the first of these is refused: another process may have changed what is remembered, so read it.
+
+        ``keep``: the commands before it were accepted and are written first.
+        """
+        self.waiting[:0] = asks
+        if not keep:
+            self.drop_state()
+            self.fresh = False
 
     def drop_state(self) -> None:
         """Forget a state that is in doubt; it is loaded again when it is needed."""

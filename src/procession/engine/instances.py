@@ -139,6 +139,9 @@ class Instances:
             try:
                 decisions = ask.decide(cell, now, keys)
             except Rejected as error:
+                if not ask.certain:
+                    cell.look_again(asks[index:], keep=bool(accepted))
+                    break
                 self._fail(ask, error)
                 continue
             except Exception as error:
@@ -334,6 +337,8 @@ class Instances:
     def _loaded(self, cell: Cell, row: StoredInstance | None) -> None:
         """The instance was read: verify a doubtful step, then go on."""
         cell.loading = False
+        for ask in cell.waiting:
+            ask.certain = True
         doubtful, cell.verify = cell.verify, None
         if row is not None and row.rev > 0:
             try:
