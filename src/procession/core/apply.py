@@ -193,7 +193,8 @@ def timer_armed(state: State, event: e.TimerArmed) -> None:
 
 def subscribed(state: State, event: e.Subscribed) -> None:
     """Wait for a message, signal or condition."""
-    add_wait(state, event.element_instance, Wait(key=event.key, element=event.element, spec=event.spec))
+    name = event.name if event.trigger == e.SIGNAL else ""
+    add_wait(state, event.element_instance, Wait(key=event.key, element=event.element, spec=event.spec, name=name))
     if event.trigger == e.CONDITIONAL:
         state.conditions[event.key] = None
 
@@ -209,6 +210,11 @@ def find_wait(state: State, key: int) -> Wait:
 def wait_seen(state: State, event: e.WaitSeen) -> None:
     """Remember that one of several has come."""
     find_wait(state, event.key).seen = event.seen
+
+
+def wait_skips(state: State, event: e.WaitSkips) -> None:
+    """Pass over the next broadcasts."""
+    find_wait(state, event.key).skip = event.skip
 
 
 def wait_closed(state: State, event: e.WaitClosed) -> None:
@@ -354,6 +360,7 @@ APPLIERS: dict[type[e.Event], Applier] = {
     e.TimerArmed: timer_armed,
     e.Subscribed: subscribed,
     e.WaitSeen: wait_seen,
+    e.WaitSkips: wait_skips,
     e.WaitClosed: wait_closed,
     e.Triggered: nothing,
     e.ErrorThrown: nothing,

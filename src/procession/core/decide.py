@@ -38,12 +38,13 @@ from procession.core.commands import (
 from procession.core.elements import complex_gateway, conditions, gateways, scopes
 from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
 from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
+from procession.core.elements.signals import look_again, served
 from procession.core.elements.triggers import fire
 from procession.core.lifecycle import FAMILIES, begin, complete, empty, raise_incident, release, resolve
 from procession.core.listening import LISTENER
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
-from procession.core.step import Step
+from procession.core.step import SIGNAL, Step
 from procession.core.variables import propagate, write
 from procession.errors import Bug, Conflict, NotFound
 from procession.ids import Keys
@@ -92,7 +93,9 @@ def run(step: Step) -> None:
                 defer(step)
                 return
             flow, index, scope = todo.popleft()
-            if scope in nodes:
+            if flow == SIGNAL:
+                look_again(step, index)
+            elif scope in nodes:
                 element = step.elements[index]
                 if element.async_before and nodes[scope].element != index:
                     step.defer(flow, index, scope)
@@ -127,8 +130,11 @@ def settle(step: Step) -> bool:
 def defer(step: Step) -> None:
     """Keep in the state what is on its way: tokens, scopes to look at, conditions to look at. A later step goes on."""
     nodes = step.state.nodes
+    for flow, number, _ in list(step.todo):
+        if flow == SIGNAL:
+            look_again(step, number)
     for flow, element, scope in step.todo:
-        if scope in nodes:
+        if scope in nodes and flow != SIGNAL:
             step.defer(flow, element, scope)
     for scope in step.ended_in:
         if scope in nodes:
@@ -224,7 +230,8 @@ def correlate(step: Step, command: Correlate) -> None:
     owner = _waiting(step, command.subscription, "subscription")
     _must_be_active(step)
     wait = next(wait for wait in owner.waits or () if wait.key == command.subscription)
-    fire(step, owner, wait, command.variables)
+    if not served(step, wait):
+        fire(step, owner, wait, command.variables)
 
 
 def complete_user_task(step: Step, command: CompleteUserTask) -> None:

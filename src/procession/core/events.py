@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+SIGNAL: Final = 3  # model.Trigger.SIGNAL, and
 CONDITIONAL: Final = 7  # model.Trigger.CONDITIONAL, as it stands in Subscribed.trigger
 
 
@@ -220,6 +221,13 @@ class WaitSeen(Event, tag="seen"):
     seen: bool
 
 
+class WaitSkips(Event, tag="skips"):
+    """A signal thrown within the instance has been served: so many broadcasts of it are still to come, and passed over."""
+
+    key: int
+    skip: int
+
+
 class WaitClosed(Event, tag="wait-closed"):
     """A timer or subscription is gone; ``reason`` is fired | canceled."""
 
@@ -367,6 +375,7 @@ AnyEvent = (
     | TimerArmed
     | Subscribed
     | WaitSeen
+    | WaitSkips
     | WaitClosed
     | Triggered
     | ErrorThrown

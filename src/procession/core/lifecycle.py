@@ -172,14 +172,11 @@ def stay(step: Step, element: Element, scope: int, problem: Problem) -> None:
 def choose(step: Step, element: Element, scope: int) -> tuple[int, ...]:
     """The flows that a token leaves by (BPMN 2.0, 13.2).
 
-    All without a condition and those whose condition holds, else the default; gateways have rules of their own. Raises
-    Problem when nothing holds and there is no default.
+    All without a condition and those whose condition holds; the default where no condition holds. Gateways have rules of
+    their own. Raises Problem when there is nothing to leave by.
     """
     outgoing = element.outgoing
     flows = step.flows
-    if element.completion_quantity < 1:
-        message = f"The completionQuantity of '{element.id}' (line {element.line}) is below 1: no token can leave it"
-        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     if element.kind in CHOOSERS:
         return CHOOSERS[element.kind](step, element, scope)
     if len(outgoing) == 1:
@@ -188,14 +185,29 @@ def choose(step: Step, element: Element, scope: int) -> tuple[int, ...]:
             return outgoing
     elif not any(flows[index].condition is not None for index in outgoing):
         return outgoing
+    return choose_by_conditions(step, element, scope)
+
+
+def choose_by_conditions(step: Step, element: Element, scope: int) -> tuple[int, ...]:
+    """An activity's or event's flows, some of which have conditions. Raises Problem."""
     context = step.context(scope)
-    chosen = tuple(
-        index
-        for index in outgoing
-        if index != element.default_flow
-        and ((condition := flows[index].condition) is None or step.evaluate(condition, context) is True)
-    )
-    return chosen or default_of(step, element)
+    held = False
+    chosen: list[int] = []
+    for index in element.outgoing:
+        condition = step.flows[index].condition
+        if index == element.default_flow:
+            continue
+        if condition is None:
+            chosen.append(index)
+        elif step.evaluate(condition, context) is True:
+            held = True
+            chosen.append(index)
+    if not held and element.default_flow >= 0:
+        chosen.append(element.default_flow)
+    if not chosen:
+        return default_of(step, element)
+    step.warnings.clear()
+    return tuple(chosen)
 
 
 def default_of(step: Step, element: Element) -> tuple[int, ...]:

@@ -65,6 +65,8 @@ class Wait(msgspec.Struct, omit_defaults=True, rename={"key": "k", "element": "e
     left: int = 0  # timer cycles: repetitions still to come after this one, -1 endless
     cycle: str = ""  # timer cycles: the evaluated text
     anchor: int = 0  # timer cycles: the instant that repetitions are computed from
+    name: str = ""  # signals: the name
+    skip: int = 0  # signals: broadcasts still to come that have been served already, because they were thrown in here
     seen: bool = False  # parallel multiple events: has arrived; conditions: was true
 
 

@@ -21,6 +21,8 @@ from procession.model.expressions import Static
 
 Token = tuple[int, int, int]  # (flow it came by or -1, element it enters, key of the scope it is in)
 
+SIGNAL = -2  # in place of a flow: the token is a signal of this step (by number), to be looked at once more
+
 
 class Step:
     """One instance's step. Everything that a rule may read or change hangs on it."""
@@ -38,6 +40,7 @@ class Step:
         "keys",
         "new_conditions",
         "now",
+        "signals",
         "state",
         "todo",
         "warnings",
@@ -56,6 +59,9 @@ class Step:
         self.ended_in: dict[int, None] = {}  # scopes in which a token ended: perhaps complete
         self.changed: set[tuple[int, str]] = set()  # (scope, name) of variables written since conditions were looked at
         self.new_conditions: list[int] = []  # conditional waits opened since then
+        self.signals: list[
+            tuple[str, dict[str, Any], int]
+        ] = []  # thrown in this step: name, variables, last wait served
         self.warnings: list[Any] = []
         self.cut = False  # tokens were left on their way: a step of its own goes on with them
         self.instant: datetime | None = None

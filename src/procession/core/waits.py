@@ -63,6 +63,9 @@ def open_wait(step: Step, event: Element, position: int, spec: EventSpec, owner:
     )
     if spec.trigger == Trigger.CONDITIONAL:
         step.new_conditions.append(subscription)
+    elif step.signals and spec.trigger == Trigger.SIGNAL:
+        thrown = sum(signal[0] == name for signal in step.signals)
+        step.emit(e.WaitSkips(subscription, thrown))  # their broadcasts come after it has opened
 
 
 def open_timer(step: Step, event: Element, position: int, spec: EventSpec, owner: ElementInstance, scope: int) -> None:

@@ -57,6 +57,7 @@ class CoreRun:
         self.follow_ups: list[FollowUp] = []
         self.steps = 0
         self._folded: State | None = None
+        self._jobs: dict[int, JobCreated] = {}
 
     # -- commands -------------------------------------------------------------------------------------------------
     def start(self, variables: dict[str, Any] | None = None, **options: Any) -> Self:
@@ -84,6 +85,7 @@ class CoreRun:
         self.last = decision.events
         self.events += decision.events
         check(self.definition, decision.state)
+        self._jobs.update({event.key: event for event in decision.events if isinstance(event, JobCreated)})
         self._folded = fold(decision.events, self._folded)
         raw = encode_state(decision.state)
         assert encode_state(self._folded) == raw, "the fold of the events differs from the state"
@@ -227,8 +229,13 @@ class CoreRun:
 
     def job(self, element_id: str) -> JobCreated:
         """How the oldest open job of an element was made."""
-        key = self._working(element_id).job
-        return next(event for event in reversed(self.events) if isinstance(event, JobCreated) and event.key == key)
+        return self.jobs[self._working(element_id).job]
+
+    @property
+    def jobs(self) -> dict[int, JobCreated]:
+        """The open jobs, by key, oldest first, as they were made."""
+        state = self.now_state
+        return {key: made for key, made in self._jobs.items() if key in state.jobs}
 
     def parked(self) -> dict[str, int]:
         """Tokens that wait before joins: flow id to count, over all scopes."""

@@ -122,7 +122,13 @@ class CoreWorld:
         return run
 
     def publish(
-        self, name: str, key: str = "", variables: dict[str, Any] | None = None, *, ttl_ms: int = 0, message_id: str = ""
+        self,
+        name: str,
+        key: str = "",
+        variables: dict[str, Any] | None = None,
+        *,
+        ttl_ms: int = 0,
+        message_id: str = "",
     ) -> int:
         """Publish a message: to one instance per process, else a start event, else it waits. Returns who took it."""
         message = Message(

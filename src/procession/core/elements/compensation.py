@@ -175,9 +175,7 @@ def compensation_event_sub_process(step: Step, element: Element) -> Element | No
     return None
 
 
-def _next(
-    step: Step, records: list[Compensation] | None, activity: int, path: tuple[int, ...]
-) -> Found | None:
+def _next(step: Step, records: list[Compensation] | None, activity: int, path: tuple[int, ...]) -> Found | None:
     """The last due record, looking into completed sub-processes that have no handler of their own."""
     for position in range(len(records or ()) - 1, -1, -1):
         record = (records or [])[position]

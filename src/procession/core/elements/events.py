@@ -7,7 +7,6 @@ What is thrown at others (messages, signals) leaves as a follow-up; errors and e
 from __future__ import annotations
 
 from procession.core import events as e
-from procession.core.commands import BroadcastSignal
 from procession.core.elements.compensation import (
     cancel_transaction,
     handler_done,
@@ -15,6 +14,7 @@ from procession.core.elements.compensation import (
     throw_compensation,
 )
 from procession.core.elements.errors import throw_error, throw_escalation
+from procession.core.elements.signals import broadcast
 from procession.core.elements.tasks import publish, start_job
 from procession.core.lifecycle import activate, complete, empty, pass_through, raise_incident
 from procession.core.problems import Problem
@@ -120,7 +120,7 @@ def throw(step: Step, element: Element, node: ElementInstance, spec: EventSpec) 
         return False
     if trigger == Trigger.SIGNAL:
         name = text_of(step, spec.name, node.key, f"name of the signal {where}")
-        step.follow_ups.append(BroadcastSignal(name, visible_variables(step.state, node.key)))
+        broadcast(step, name, visible_variables(step.state, node.key))
         return False
     if trigger == Trigger.COMPENSATION:
         return throw_compensation(step, node, spec)

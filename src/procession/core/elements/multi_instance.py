@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
-from procession.core.commands import BroadcastSignal
-from procession.core.elements.triggers import fire
+from procession.core.elements.signals import broadcast
+from procession.core.elements.triggers import go_on
 from procession.core.lifecycle import activate, empty, leave, raise_incident, record
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
@@ -86,7 +86,8 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
         step.emit(e.LoopResult(body.key, node.loop_index, output))
     end_inner(step, element, node)
     step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
-    throw_behavior(step, element, body, loop["done"])
+    if spec.behavior != "All":
+        satisfied = throw_behavior(step, element, body, loop["done"]) or satisfied
     if body.key not in step.state.nodes:
         return True
     if satisfied or loop["done"] >= loop["total"]:
@@ -104,34 +105,41 @@ def end_inner(step: Step, element: Element, node: ElementInstance) -> None:
     step.emit(e.Completed(node.key))
 
 
-def throw_behavior(step: Step, element: Element, body: ElementInstance, done: int) -> None:
+def throw_behavior(step: Step, element: Element, body: ElementInstance, done: int) -> bool:
     """Throw what the multi-instance behaviour says at a completion: each, the first, or where a condition holds.
 
-    BPMN 2.0, 13.3.5: the event is caught by a boundary event of the activity; a signal that none catches is broadcast.
+    BPMN 2.0, 13.3.7. The events are caught by boundary events of the activity; a signal that none catches is broadcast.
+    None and One only tell of a completion, so the activity goes on whatever the boundary event says. Complex decides: an
+    interrupting boundary event removes the inner instances that are left, and the activity leaves by its own flows too.
+    True: enough, the activity ends.
     """
     spec = _spec(element)
-    if spec.behavior == "All" or (spec.behavior == "One" and done != 1):
-        return
+    if spec.behavior == "One" and done != 1:
+        return False
     context = {**step.context(body.key), **_counts(step, body, done)}
+    enough = False
     for condition, event in spec.behavior_events:
         if condition is not None and step.evaluate(condition, context) is not True:
             continue
         step.warnings.clear()
-        if not _caught_here(step, body, event) and event.trigger == Trigger.SIGNAL:
+        boundary = _catching(step, element, event)
+        if boundary is not None:
+            step.emit(e.Triggered(boundary.index, body.scope, event.trigger, event.ref))
+            go_on(step, boundary, body.scope, {})
+            enough = enough or (spec.behavior == "Complex" and boundary.interrupting)
+        elif event.trigger == Trigger.SIGNAL:
             name = text_of(step, event.name, body.key, f"signal of the behaviour of '{element.id}'")
-            step.follow_ups.append(BroadcastSignal(name, dict(step.context(body.key))))
-        if body.key not in step.state.nodes:
-            return
+            broadcast(step, name, dict(step.context(body.key)))
+    return enough
 
 
-def _caught_here(step: Step, body: ElementInstance, event: EventSpec) -> bool:
-    """Fire the boundary event of the body that waits for the same signal or message, if there is one."""
-    for wait in list(body.waits or ()):
-        caught = step.elements[wait.element].events[wait.spec]
-        if caught.trigger == event.trigger and caught.ref == event.ref:
-            fire(step, body, wait, {})
-            return True
-    return False
+def _catching(step: Step, element: Element, event: EventSpec) -> Element | None:
+    """The boundary event of the activity that waits for the same signal or message."""
+    for index in element.boundaries:
+        boundary = step.elements[index]
+        if any(caught.trigger == event.trigger and caught.ref == event.ref for caught in boundary.events):
+            return boundary
+    return None
 
 
 def end_body(step: Step, element: Element, body: ElementInstance) -> None:
@@ -146,6 +154,9 @@ def end_body(step: Step, element: Element, body: ElementInstance) -> None:
 def start_loop(step: Step, element: Element, body: ElementInstance) -> None:
     """A standard loop: test first, or run once. Raises Problem."""
     spec = _spec(element)
+    if spec.loop_maximum < -1:
+        message = f"The loopMaximum of '{element.id}' (line {element.line}) is negative"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     step.emit(e.LoopChanged(body.key, {"next": 1, "done": 0}))
     if spec.loop_maximum == 0 or (spec.test_before and not _goes_on(step, spec, body)):
         end_body(step, element, body)

@@ -24,7 +24,7 @@ PRIORITY_MAX = 32_767  # the job table keeps a small integer
 
 def enter_activity(step: Step, element: Element, scope: int, flow: int) -> None:
     """A token arrives at an activity: enough of them start it; one without work or rules passes."""
-    if element.start_quantity != 1 and not _enough_tokens(step, element, scope, flow):
+    if (element.start_quantity != 1 or element.completion_quantity < 1) and not _starts(step, element, scope, flow):
         return
     if element.loop is not None:
         enter_loop(step, element, scope, flow)
@@ -136,14 +136,14 @@ def _is_bare(element: Element) -> bool:
     return not (element.inputs or element.outputs or element.boundaries or element.listeners)
 
 
-def _enough_tokens(step: Step, element: Element, scope: int, flow: int) -> bool:
+def _starts(step: Step, element: Element, scope: int, flow: int) -> bool:
     """Gather ``startQuantity`` tokens (BPMN 2.0, 10.3.1). True when the activity starts."""
-    if element.start_quantity < 1:
-        where = f"'{element.id}' (line {element.line})"
-        problem = Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The startQuantity of {where} is below 1: it never starts")
-        stay(step, element, scope, problem)
+    if element.start_quantity < 1 or element.completion_quantity < 1:
+        what = "startQuantity" if element.start_quantity < 1 else "completionQuantity"
+        message = f"The {what} of '{element.id}' (line {element.line}) is below 1: it cannot be carried out"
+        stay(step, element, scope, Problem(IncidentKind.EXTRACT_VALUE_ERROR, message))
         return False
-    if flow < 0:
+    if flow < 0 or element.start_quantity == 1:
         return True
     step.emit(e.TokenParked(flow, element.index, scope))
     arrived = (step.state.nodes[scope].arrived or {})[element.index]

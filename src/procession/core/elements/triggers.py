@@ -24,6 +24,9 @@ def fire(step: Step, owner: ElementInstance, wait: Wait, variables: dict[str, An
     repeats = _stays_open(element, spec, wait)
     if not repeats:
         step.emit(e.WaitClosed(wait.key, "fired"))
+    if spec.trigger == Trigger.TIMER and (wait.cycle and element.kind == Kind.INTERMEDIATE_CATCH_EVENT):
+        repeat(step, element, owner, wait)
+        return
     if spec.trigger == Trigger.TIMER and not element.interrupting:
         rearm(step, wait, owner)
     if element.parallel_multiple and not _all_came(step, owner, wait, open_still=repeats):
@@ -31,6 +34,16 @@ def fire(step: Step, owner: ElementInstance, wait: Wait, variables: dict[str, An
             propagate(step, owner.key, variables)
         return
     happen(step, element, owner, spec, variables)
+
+
+def repeat(step: Step, element: Element, owner: ElementInstance, wait: Wait) -> None:
+    """A catch event that waits for a cycle: a token per repetition; it ends with the last one."""
+    rearm(step, wait, owner)
+    if not owner.waits:
+        complete(step, element, owner)
+        return
+    step.emit(e.Triggered(element.index, owner.scope, Trigger.TIMER, ""))
+    go_on(step, element, owner.scope, {})
 
 
 def happen(step: Step, element: Element, owner: ElementInstance, spec: EventSpec, variables: dict[str, Any]) -> None:
