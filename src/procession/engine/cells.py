@@ -54,6 +54,8 @@ class Ask:
         if isinstance(command, StartInstance):
             if state is not None:
                 raise Conflict(f"Instance {cell.key} has been started already")
+            if cell.requested and not command.variables:
+                command.variables = msgspec.json.decode(cell.requested)
         elif state is None:
             raise Conflict(f"Instance {cell.key} is asked for but not started yet")
         assert cell.definition is not None
@@ -131,6 +133,7 @@ class Cell:
         "key",
         "ledger",
         "loading",
+        "requested",
         "size",
         "solo",
         "starved",
@@ -145,6 +148,7 @@ class Cell:
         self.definition: Definition | None = None
         self.state: State | None = None
         self.fresh = False  # there is no state yet, and a start may make it
+        self.requested = b""  # variables (JSON) that a caller's own transaction left with the row
         self.waiting: list[Ask] = []
         self.flight: StepFlight | None = None
         self.verify: StepFlight | None = None  # a step that may have been applied: compare after loading
@@ -168,6 +172,7 @@ class Cell:
         """There is no state: a start may make it. ``rev`` 0: the row is there already, asked for by a caller."""
         self.fresh = True
         self.definition = begin.definition
+        self.requested = begin.raw if rev == 0 else b""
         self.ledger = Ledger(instance=self.key, rev=rev, tags=begin.tags, tenant=begin.tenant)
 
     def take(self) -> list[Ask]:

@@ -25,6 +25,7 @@ from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, StoredInstance
 
 logger = logging.getLogger("procession.engine")
 
+UNREADABLE_MS = 60_000  # a job whose instance cannot be read goes back for this long; no attempt is used
 PROCESS_KINDS = frozenset({JobKind.SERVICE, JobKind.METHOD, JobKind.LISTENER})
 
 
@@ -157,7 +158,15 @@ class Claims:
             logger.exception("job %d cannot run: instance %d cannot be read", job.key, job.instance)
             self._slots(job.queue).release(job.queue)
             text = str(error) if isinstance(error, Bug) else f"{type(error).__name__}: {error}"
-            self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.FAILED, error=text))
+            outcome = JobOutcome(
+                key=job.key,
+                lease=job.lease,
+                end=JobEnd.RETRY,
+                delay_ms=UNREADABLE_MS,
+                error=text,
+                retries=job.retries,
+            )
+            self._outcomes.put(outcome)
         else:
             self._slots(job.queue).deliver(job)
 

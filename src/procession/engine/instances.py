@@ -348,7 +348,9 @@ class Instances:
                 self._fail_all(cell, Bug(f"Instance {cell.key} cannot be read: {error}"), doubtful)
                 return
         elif row is not None:
-            begin = Begin(definition=self._definitions.get(row.definition), tags=row.tags, tenant=row.tenant)
+            begin = Begin(
+                definition=self._definitions.get(row.definition), raw=row.variables, tags=row.tags, tenant=row.tenant
+            )
             cell.be_fresh(begin, rev=0)
         if doubtful is not None:
             self._verified(doubtful, row)

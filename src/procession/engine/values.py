@@ -145,7 +145,7 @@ def _mapping_problem(mapping: dict[Any, Any], path: str, depth: int) -> str:
 def _object_problem(value: Any, path: str, depth: int) -> str:  # noqa: ANN401 - any object
     """Objects: fine if msgspec knows a JSON form, which is then looked into."""
     try:
-        inner = msgspec.to_builtins(value, enc_hook=_guest)
+        inner = msgspec.to_builtins(value, builtin_types=(Decimal,), enc_hook=_guest)
     except (TypeError, ValueError, OverflowError, RecursionError):
         return f"Expected a JSON value at {path}, found {type(value).__name__}"
     if type(inner) is type(value):

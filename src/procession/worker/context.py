@@ -81,9 +81,9 @@ class Job:
 
 def copy_json(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """A copy of a JSON value: what a handler gets is never what the engine keeps."""
-    if type(value) is dict:
+    if isinstance(value, dict):
         items = cast("dict[str, Any]", value)
         return {name: copy_json(item) for name, item in items.items()}
-    if type(value) is list:
+    if isinstance(value, list):
         return [copy_json(item) for item in cast("list[Any]", value)]
-    return cast("Any", value)
+    return value

@@ -171,18 +171,16 @@ class LocalDispatcher:
     async def _run(self, slot: Slot, delivery: Delivery) -> None:
         """One job in a slot, to its outcome."""
         slot.delivery = delivery
-        handler: Handler | None = None
+        handler = self._registry.jobs.get(delivery.type)
         try:
             if delivery.kind == JobKind.METHOD:
                 await self._run_step(slot, delivery)
+            elif handler is None:
+                self._unknown(delivery)
             else:
-                handler = self._registry.jobs.get(delivery.type)
-                if handler is None:
-                    self._unknown(delivery)
-                else:
-                    value = await self._call(slot, handler, delivery, self._variables_of(delivery))
-                    if not slot.abandoned:
-                        self._ends.succeeded(delivery, handler, value)
+                value = await self._call(slot, handler, delivery, self._variables_of(delivery))
+                if not slot.abandoned:
+                    self._ends.succeeded(delivery, handler, value)
         except asyncio.CancelledError:
             self._cancelled(slot, delivery)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
@@ -342,11 +340,15 @@ class LocalDispatcher:
             await asyncio.sleep(SWEEP_S)
             now = loop.time()
             for line in self._lines.values():
-                for slot in list(line.slots):
-                    if slot.deadline and now >= slot.deadline:
-                        slot.cancel(TIMEOUT, now)
-                    if slot.cancel_at and now - slot.cancel_at > self._settings.stuck_ms / 1000:
-                        self._give_up(line, slot)
+                self._sweep_line(line, now)
+
+    def _sweep_line(self, line: Line, now: float) -> None:
+        """The slots of one queue."""
+        for slot in list(line.slots):
+            if slot.deadline and now >= slot.deadline:
+                slot.cancel(TIMEOUT, now)
+            if slot.cancel_at and now - slot.cancel_at > self._settings.stuck_ms / 1000:
+                self._give_up(line, slot)
 
     def _give_up(self, line: Line, slot: Slot) -> None:
         """A handler ignores its cancellation: its job fails, its slot is replaced."""
@@ -379,7 +381,7 @@ class LocalDispatcher:
             await asyncio.gather(self._sweeper, return_exceptions=True)
             self._sweeper = None
         for line in self._lines.values():
-            await asyncio.wait_for(line.stop(), 1.0)
+            await line.stop()
         self._threads.stop()
         self._processes.stop()
 

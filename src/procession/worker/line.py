@@ -13,6 +13,7 @@ from procession.worker.context import Job
 AHEAD_S = 0.2  # the buffer holds about so much work, so that slow jobs are not kept from other processes
 TURNS = 16  # jobs that end without waiting before a slot lets the others have a turn
 SMOOTHING = 0.05  # of the average duration
+END_S = 1.0  # for cancelled coroutines to end; one that does not is left behind
 
 
 class Slot:
@@ -51,6 +52,7 @@ class Line:
         "_freed",
         "_resting",
         "_run",
+        "_stopped",
         "buffer",
         "capacity",
         "concurrency",
@@ -78,6 +80,7 @@ class Line:
         self._freed = freed
         self._buffer_max = buffer_max
         self._average_s = 0.0
+        self._stopped = False
         self._resting: deque[asyncio.Future[None]] = deque()
 
     def deliver(self, delivery: Delivery) -> None:
@@ -124,7 +127,7 @@ class Line:
                 delivery = self.buffer.popleft()
                 slot.started_at = loop.time()
                 await self._run(slot, delivery)
-                if slot.abandoned:
+                if slot.abandoned or self._stopped:
                     return
                 self._ended(loop.time() - slot.started_at)
         finally:
@@ -143,10 +146,12 @@ class Line:
             self._freed(self)
 
     async def stop(self) -> None:
-        """End the coroutines, whatever they do."""
+        """End the coroutines; one that ignores it is left behind."""
+        self._stopped = True
         tasks = [slot.task for slot in self.slots if slot.task is not None]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=END_S)
         self.slots.clear()
         self._resting.clear()
