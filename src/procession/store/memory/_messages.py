@@ -54,6 +54,8 @@ def broadcast_signal(tables: Tables, name: str, variables: bytes, keys: Keys, te
 def match_subscription(tables: Tables, waiting: Waiting, keys: Keys, now: int) -> bool:
     """Give buffered messages to a subscription that opens; whether it got any."""
     row = waiting.row
+    if row.trigger != Trigger.MESSAGE:
+        return False
     buffered = tables.buffered.get((row.tenant, Trigger.MESSAGE, row.name, row.correlation_key), {})
     wanted = [each for each in buffered.values() if _is_open(each, now) and each.may_go_to(row.process_id)]
     wanted.sort(key=Buffered.age)

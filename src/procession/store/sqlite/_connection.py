@@ -12,7 +12,9 @@ from procession.errors import InvalidValue, Misconfigured, ProcessionError, Unav
 Synchronous = Literal["NORMAL", "FULL"]
 
 MINIMUM: Final = (3, 38, 0)
-_BUSY_MS: Final = 5_000
+_SET_UP_MS: Final = 5_000  # for another process that opens the file at the same moment
+_READER_BUSY_MS: Final = 1_000  # readers wait only while another process recovers the log
+_WRITER_BUSY_MS: Final = 2  # the writer looks again by itself, more often than SQLite would
 _CACHE_KIB: Final = 32 * 1024
 _CHECKPOINT_PAGES: Final = 4_000  # 16 MiB: a checkpoint flushes the disk, so under load fewer are better
 _LOG_BYTES_MAX: Final = 64 * 1024 * 1024  # what is left of the log file after a checkpoint
@@ -39,7 +41,7 @@ def connect(path: Path, synchronous: Synchronous, *, reads_only: bool = False) -
     try:
         connection = sqlite3.connect(
             path,
-            timeout=_BUSY_MS / 1_000,
+            timeout=_SET_UP_MS / 1_000,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=_SHARED_STATEMENTS,
@@ -50,6 +52,7 @@ def connect(path: Path, synchronous: Synchronous, *, reads_only: bool = False) -
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES_MAX}")
+        connection.execute(f"PRAGMA busy_timeout = {_READER_BUSY_MS if reads_only else _WRITER_BUSY_MS}")
         if reads_only:
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.Error as error:
@@ -59,7 +62,7 @@ def connect(path: Path, synchronous: Synchronous, *, reads_only: bool = False) -
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
     """Switch to WAL. Several processes that do so at once get an error instead of waiting: try again for a while."""
-    end = time.monotonic() + _BUSY_MS / 1_000
+    end = time.monotonic() + _SET_UP_MS / 1_000
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

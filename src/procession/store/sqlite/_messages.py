@@ -58,7 +58,6 @@ class Mail:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._jobs: list[NewJob] = []
-        self._keys = iter(range(0))
 
     def send(self) -> None:
         """Insert the follow-ups."""
@@ -246,12 +245,7 @@ class Mail:
         return _read_message(rows[0]) if rows else None
 
     def _take_key(self) -> int:
-        """A key of the store's own, a few at a time."""
-        key = next(self._keys, 0)
-        if not key:
-            self._keys = iter(self._session.take_keys(16))
-            key = next(self._keys)
-        return key
+        return self._session.take_keys(1).start
 
 
 def publish_messages(session: Session, messages: Sequence[NewMessage]) -> list[PublishResult]:

@@ -190,7 +190,7 @@ class Writer(StoreThread):
     def _serve(self, calls: list[Call]) -> list[tuple[Call, object, BaseException | None]]:
         connection = self._connected()
         try:
-            self._begin(connection, calls)
+            calls = self._begin(connection, calls)
             answers = _together(Session(connection, self._clock()), calls)
             connection.execute("COMMIT")
         except Exception as error:
@@ -200,7 +200,7 @@ class Writer(StoreThread):
         else:
             return answers
         try:
-            self._begin(connection, calls)
+            calls = self._begin(connection, calls)
             answers = self._one_by_one(Session(connection, self._clock(), careful=True), calls)
             connection.execute("COMMIT")
         except BaseException:
@@ -208,9 +208,9 @@ class Writer(StoreThread):
             raise
         return answers
 
-    def _begin(self, connection: sqlite3.Connection, calls: list[Call]) -> None:
-        """Get the right to write, however busy other processes are, before the first deadline is over."""
-        until = min(call.until for call in calls)
+    def _begin(self, connection: sqlite3.Connection, calls: list[Call]) -> list[Call]:
+        """Get the right to write before the last deadline is over; the calls that somebody still waits for."""
+        until = max(call.until for call in calls)
         while True:
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -219,7 +219,7 @@ class Writer(StoreThread):
                     raise
                 time.sleep(_RETRY_S)
             else:
-                return
+                return [call for call in calls if not call.future.done()]
 
     def _one_by_one(self, session: Session, calls: list[Call]) -> list[tuple[Call, object, BaseException | None]]:
         answers: list[tuple[Call, object, BaseException | None]] = []

@@ -387,6 +387,14 @@ class TestSignals:
         taken = [read(job.args)["command"]["subscription"] for job in await jobs_of(store)]
         assert sorted(taken) == sorted([signal.key, waiting.key])
 
+    async def test_a_new_signal_subscription_takes_no_buffered_message(self, store: Store, keys: Keys) -> None:
+        await store.publish([message(keys, "alarm")], keys)
+        step = start_step(keys)
+        step.new_subscriptions = [waiting_for(keys, step, "alarm", trigger=SIGNAL)]
+        (result,) = await store.commit([step], keys)
+        assert (result.woken, await jobs_of(store)) == ([], [])
+        assert len(await store.list_messages()) == 1
+
     async def test_a_signal_stays_within_its_tenant(self, store: Store, keys: Keys) -> None:
         step = start_step(keys, tenant="acme")
         step.new_subscriptions = [waiting_for(keys, step, "alarm", trigger=SIGNAL)]

@@ -244,9 +244,11 @@ SELECT
             event.value,
             CASE json_extract(event.value, '$[0]')
                 WHEN 'joined' THEN '$[1]'
+                WHEN 'removed' THEN '$[1]'
                 WHEN 'triggered' THEN '$[1]'
                 WHEN 'activated' THEN '$[2]'
                 WHEN 'passed' THEN '$[2]'
+                WHEN 'parked' THEN '$[2]'
                 WHEN 'deferred' THEN '$[2]'
                 WHEN 'compensable' THEN '$[2]'
                 WHEN 'warning' THEN '$[2]'

@@ -1,0 +1,131 @@
+"""SQLite's hot statements and listings search an index; on many rows none of them reads a whole table."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from procession.store._shared.statements import repeat_rows
+from procession.store.sqlite import SqliteStore
+from procession.store.sqlite._session import STATEMENTS, as_json
+
+pytestmark = pytest.mark.plan
+
+ROWS = 100_000
+QUEUE = {"kind": -1, "queue": "", "type": "", "tenant": "", "state": -1, "after": 0, "limit": 100}
+INSTANCES = {
+    "process_id": "",
+    "definition": 0,
+    "status": -1,
+    "business_id": "",
+    "parent": 0,
+    "tag": "",
+    "tenant": "",
+    "with_incident": 0,
+    "before": 2**63 - 1,
+    "limit": 100,
+}
+CHANNEL = {"name": "paid", "correlation_key": "A-17", "tenant": ""}
+KEYS = {"keys": as_json([1, 2, 3])}
+SEARCHED: dict[str, tuple[dict[str, object], str]] = {
+    "find_ready_jobs": ({"queue": "mail-1", "count": 100}, "job_ready"),
+    "find_due_jobs": ({"now": 5, "limit": 100}, "job_scheduled"),
+    "find_next_due": ({}, "job_scheduled"),
+    "find_lost_jobs": ({"limit": 100}, "job_running"),
+    "give_back_jobs": ({"node": 1}, "job_running"),
+    "find_leases": (KEYS, "PRIMARY KEY"),
+    "lease_jobs": ({**KEYS, "node": 1}, "PRIMARY KEY"),
+    "delete_jobs": (KEYS, "PRIMARY KEY"),
+    "make_jobs_ready": (KEYS, "PRIMARY KEY"),
+    "find_revs": (KEYS, "PRIMARY KEY"),
+    "load_instances": (KEYS, "PRIMARY KEY"),
+    "list_history": ({"instance": 77, "after": 0, "limit": 100}, "history_instance"),
+    "list_jobs": (QUEUE, "PRIMARY KEY"),
+    "list_failed_jobs": (QUEUE, "job_failed"),
+    "list_jobs_of_instance": ({**QUEUE, "instance": 77}, "job_instance"),
+    "list_instances": (INSTANCES, "PRIMARY KEY"),
+    "list_instances_of_process": ({**INSTANCES, "process_id": "p-1"}, "instance_process"),
+    "list_instances_of_business_id": ({**INSTANCES, "business_id": "b-1"}, "instance_business_id"),
+    "list_instances_of_parent": ({**INSTANCES, "parent": 7}, "instance_parent"),
+    "find_message_subscriptions": (CHANNEL, "subscription_channel"),
+    "find_signal_subscriptions": ({"name": "paid", "tenant": ""}, "subscription_channel"),
+    "find_messages": ({**CHANNEL, "now": 5}, "message_channel"),
+    "find_same_message": ({**CHANNEL, "message_id": "m"}, "message_once"),
+    "expire_messages": ({"now": 5, "limit": 100}, "message_expiry"),
+    "list_subscriptions_of_instance": ({"instance": 7, "name": "", "limit": 9}, "subscription_instance"),
+    "delete_start_timers_of_process": ({"process_id": "p-1", "tenant": ""}, "job_start_timer"),
+    "find_definition": (
+        {"process_id": "p-1", "version": 0, "version_tag": "", "deployment": 0, "tenant": ""},
+        "definition_version",
+    ),
+}
+BIG = ("job", "instance", "history", "subscription", "message", "incident", "user_task")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    """A file with many rows of every big table, most of them history as in a database that has worked for long."""
+    path: Path = tmp_path_factory.mktemp("plans") / "procession.db"
+    asyncio.run(SqliteStore(path).migrate())
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in FILL:
+            connection.execute(statement, {"rows": ROWS})
+        connection.commit()
+        yield connection
+
+
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows)"
+FILL = (
+    f"""INSERT INTO job {NUMBERS} SELECT i, i % 4, CASE i % 10 WHEN 0 THEN 1 WHEN 1 THEN 2 WHEN 2 THEN 5 ELSE 0 END,
+        i % 3, i, 0, 3, 1, i % 20, 0, i % 1000, 0, 1, i, 'mail-' || (i % 20), 'send', '', '', '', '{{}}' FROM n""",
+    f"""INSERT INTO instance {NUMBERS} SELECT i, 1, 1, i % 2, i % 50, 0, i, 0, 'p-' || (i % 20), 'b-' || i, '',
+        '[]', '{{}}', zeroblob(50) FROM n""",
+    f"INSERT INTO history (instance, definition, at, events) {NUMBERS} SELECT i % 20000, 1, i, '[]' FROM n",
+    f"""INSERT INTO subscription {NUMBERS} SELECT i, i, 0, 1, 1, 1, 0, i, 'p-1', '', 'paid', 'A-' || i, '' FROM n""",
+    f"""INSERT INTO message {NUMBERS} SELECT i, i, i, 0, 'paid', 'A-' || i, '', 'm-' || i, '', '[]', '{{}}' FROM n""",
+)
+
+
+@pytest.mark.parametrize("analyzed", [False, True], ids=["without statistics", "with statistics"])
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_statement_searches_its_index(filled: sqlite3.Connection, name: str, analyzed: bool) -> None:
+    values, index = SEARCHED[name]
+    filled.execute("BEGIN")
+    try:
+        if analyzed:
+            filled.execute("ANALYZE")
+        plan = [row[3] for row in filled.execute(f"EXPLAIN QUERY PLAN {STATEMENTS[name]}", values)]
+    finally:
+        filled.execute("ROLLBACK")
+    assert any(index in line for line in plan), plan
+    assert not [line for line in plan if line.startswith("SCAN") and line.split()[1] in BIG and index not in line]
+
+
+@pytest.mark.parametrize("name", ["find_ready_jobs", "find_due_jobs", "list_history", "list_instances_of_process"])
+def test_the_order_comes_from_the_index(filled: sqlite3.Connection, name: str) -> None:
+    values, _ = SEARCHED[name]
+    plan = [row[3] for row in filled.execute(f"EXPLAIN QUERY PLAN {STATEMENTS[name]}", values)]
+    assert not [line for line in plan if "TEMP B-TREE" in line], plan
+
+
+def test_a_group_of_steps_is_updated_by_key(filled: sqlite3.Connection) -> None:
+    sql = repeat_rows(STATEMENTS["update_instances"], 64)
+    plan = [row[3] for row in filled.execute(f"EXPLAIN QUERY PLAN {sql}", (0,) * 64 * 7)]
+    assert any("SEARCH instance USING INTEGER PRIMARY KEY" in line for line in plan), plan
+
+
+def test_every_statement_is_valid_against_the_schema(filled: sqlite3.Connection) -> None:
+    for name, sql in STATEMENTS.items():
+        one = repeat_rows(sql, 1) if "/* rows */" in sql else sql
+        values = (0,) * one.count("?") if "?" in one else _Anything()
+        filled.execute(f"EXPLAIN {one}", values), name
+
+
+class _Anything(dict):
+    def __missing__(self, key: str) -> int:
+        return 0
