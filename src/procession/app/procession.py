@@ -93,6 +93,7 @@ class Procession(Inspection):
     async def open(self, *, run_workers: bool = True, migrate: bool | None = None) -> Self:
         """Connect, and run handlers, timers and follow-ups in the background (``run_workers``).
 
+        Without ``run_workers`` it gives commands and looks; what these leave to be done is announced to others.
         ``migrate``: bring the schema up to date first. By default that happens for SQLite and memory only; for other
         databases use ``procession db migrate``. Raises SchemaMismatch when the schema is not this program's.
         """
@@ -105,11 +106,21 @@ class Procession(Inspection):
         await store.open()
         try:
             self._opened = self._make_engine(store)
-            await (self._opened.start() if run_workers else self._opened.open())
+            await (self._opened.start() if run_workers else self._opened.open(works=False))
         except BaseException:
             self._opened = None
             await store.close()
             raise
+        return self
+
+    def use(self, url: str) -> Self:
+        """Work on another database than the one it was made with. Raises Misconfigured, Conflict when it is open."""
+        if self._opened is not None:
+            message = f"Expected it to be closed to change its database, found it open on {self.url}"
+            raise Conflict(message)
+        self._factory = store_factory(url, clock=self._clock)
+        self.url = redacted(url)
+        self._may_migrate = url.startswith(("memory:", "sqlite:"))
         return self
 
     async def close(self) -> None:
@@ -153,6 +164,11 @@ class Procession(Inspection):
         if self._sync is None:
             self._sync = SyncProcession(self)
         return self._sync
+
+    @property
+    def node(self) -> int:
+        """The number of this process among ``nodes()``; 0 when it runs no workers."""
+        return self._engine.node
 
     @property
     def counters(self) -> Counters:

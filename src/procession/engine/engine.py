@@ -143,15 +143,20 @@ class Engine(Requests):
         )
 
     # -- life -------------------------------------------------------------------------------------------------------
-    async def open(self) -> None:
-        """Register this process and take keys. Commands work from here on; no job runs yet."""
+    async def open(self, *, works: bool = True) -> None:
+        """Register this process and take keys. Commands work from here on; no job runs yet.
+
+        ``works`` False: it only gives commands. It is no node then and claims nothing, not even what its own commands
+        leave to be done: without a heartbeat it could not hold a lease.
+        """
         if self._open:
             return
         self._loop = asyncio.get_running_loop()
         before = time.monotonic()
         self.clock.measured(await self.store.now(), before, time.monotonic())
         await self._keys.enough()
-        await self._enter()
+        if works:
+            await self._enter()
         self._commit.start()
         self.outcomes.start()
         self.instances.start_work()
@@ -169,6 +174,8 @@ class Engine(Requests):
         await self.open()
         if self._running:
             return
+        if not self.node:
+            await self._enter()
         self._running = True
         self._heartbeat.start(self.node)
         self._stop_listening = await self.store.listen(self._heard_from_afar)
@@ -209,7 +216,8 @@ class Engine(Requests):
         await self._keys.stop()
         await self._heartbeat.stop()
         try:
-            await self.store.leave(self.node)
+            if self.node:
+                await self.store.leave(self.node)
         except Unavailable as error:
             logger.warning("this process could not leave; others will notice that it is gone: %s", error)
 
@@ -242,6 +250,8 @@ class Engine(Requests):
         Raises Bug when it never comes to rest.
         """
         await self.open()
+        if not self.node:
+            await self._enter()
         for _ in range(ROUNDS_MAX):
             await self._come_to_rest()
             promoted = await self._duties.promote_once()

@@ -22,6 +22,7 @@ from procession.store.rows import NewJob, Step
 
 logger = logging.getLogger("procession.engine")
 
+STOP_S = 1.0  # for the last announcements; polling finds what they would have said
 SYSTEM_QUEUES = frozenset({FOLLOW_UP_QUEUE, TIMER_QUEUE})
 
 
@@ -187,7 +188,10 @@ class Announcer:
             await asyncio.sleep(self._pause_s)
 
     async def stop(self) -> None:
-        """Stop announcing."""
-        if self._task is not None:
+        """Announce what has gathered, since others wait for it, and stop."""
+        if self._task is None:
+            return
+        _, late = await asyncio.wait([self._task], timeout=STOP_S)
+        if late:
             self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.gather(self._task, return_exceptions=True)
