@@ -49,7 +49,7 @@ from procession.core.variables import propagate, write
 from procession.errors import Bug, Conflict, NotFound
 from procession.ids import Keys
 from procession.limits import STEP_EVENTS_MAX
-from procession.model.definition import Definition, Element, Trigger
+from procession.model.definition import Definition, Element, Kind, Trigger
 
 SCOPE_ENDED = 0  # in place of an element of a deferred token: the scope may have completed
 RESUMED_MAX = 500  # deferred tokens that one step takes up again
@@ -115,16 +115,25 @@ def settle(step: Step) -> bool:
         return True
     if step.definition.has_inclusive_joins:
         for scope in list(state.parked):
-            if gateways.settle(step, scope):
+            if gateways.settle(step, scope) or settle_complex(step, scope):
                 return True
     ended = step.ended_in
     if not ended:
         return False
     step.ended_in = {}
     for scope in ended:
-        complex_gateway.settle(step, scope)
         scopes.settle_scope(step, scope)
     return bool(step.todo or step.ended_in)
+
+
+def settle_complex(step: Step, scope: int) -> bool:
+    """Fire one complex gateway of a scope at rest whose reset is over. True when one fired."""
+    node = step.state.nodes.get(scope)
+    for index in list((node.arrived or {}) if node is not None else ()):
+        element = step.elements[index]
+        if element.kind == Kind.COMPLEX_GATEWAY and complex_gateway.settle(step, element, scope):
+            return True
+    return False
 
 
 def defer(step: Step) -> None:

@@ -1,9 +1,10 @@
 """The complex gateway: an activation condition over arrived tokens, and a reset that swallows the late ones.
 
-BPMN 2.0, 13.4.5: waiting for start, each arrival evaluates the activation condition, which sees ``activationCount``
+BPMN 2.0, 13.4.5. Waiting for start, each arrival evaluates the activation condition, which sees ``activationCount``
 (tokens that have arrived, over all incoming flows). When it holds, one token of each flow that has one is consumed and
-the gateway goes on; it then swallows one token of each other flow, or as many as can still come, and is ready again.
-Without a condition it is an inclusive gateway.
+the gateway goes on. It then waits for its reset: it swallows one token of each other flow, as far as one can still
+come; what else arrives meanwhile is kept, and looked at when the gateway is ready again. Without a condition it is an
+inclusive gateway.
 """
 
 from __future__ import annotations
@@ -25,36 +26,44 @@ def enter_complex(step: Step, element: Element, scope: int, flow: int) -> None:
         return
     node = step.state.nodes[scope]
     late = _late(node, element)
+    step.emit(e.TokenParked(flow, element.index, scope))
     if flow in late:
-        late = [other for other in late if other != flow]
-        step.emit(e.TokenParked(flow, element.index, scope))
         step.emit(e.TokensJoined(element.index, scope, (flow,)))
+        late = [other for other in late if other != flow]
         _remember(step, node, element, late)
         step.ended_in[scope] = None
-        return
-    step.emit(e.TokenParked(flow, element.index, scope))
-    arrived = (node.arrived or {})[element.index]
-    here = tuple(index for index in element.incoming if index in arrived)
-    count = sum(arrived[index] for index in here)
-    context: dict[str, Any] = {**step.context(scope), "activationCount": count}
-    if step.evaluate(element.activation_condition, context) is True:
-        step.emit(e.TokensJoined(element.index, scope, here))
-        _remember(step, node, element, [index for index in element.incoming if index not in here])
-        pass_through(step, element, scope)
+    if not late:
+        fire_if_enough(step, element, scope)
+
+
+def fire_if_enough(step: Step, element: Element, scope: int) -> bool:
+    """Evaluate the activation condition over the tokens that have arrived; fire if it holds."""
+    node = step.state.nodes[scope]
+    arrived = (node.arrived or {}).get(element.index)
+    if not arrived or element.activation_condition is None:
+        return False
+    context: dict[str, Any] = {**step.context(scope), "activationCount": sum(arrived.values())}
+    holds = step.evaluate(element.activation_condition, context) is True
     step.warnings.clear()
+    if not holds:
+        return False
+    here = tuple(index for index in element.incoming if index in arrived)
+    step.emit(e.TokensJoined(element.index, scope, here))
+    _remember(step, node, element, [index for index in element.incoming if index not in here])
+    pass_through(step, element, scope)
+    return True
 
 
-def settle(step: Step, scope: int) -> None:
-    """A scope at rest: gateways for which no late token can come any more are ready again."""
-    node = step.state.nodes.get(scope)
-    if node is None or not node.data:
-        return
-    for name, flows in _all_late(node).items():
-        element = step.elements[int(name)]
-        elsewhere = tokens_at(step, scope) | parked_mask(step, scope, element.index)
-        still = [flow for flow in flows if elsewhere & element.upstream[element.incoming.index(flow)]]
-        if still != flows:
-            _remember(step, node, element, still)
+def settle(step: Step, element: Element, scope: int) -> bool:
+    """A scope at rest, tokens kept until the reset: is it over, because no late token can come? True when it fired."""
+    node = step.state.nodes[scope]
+    late = _late(node, element)
+    if not late:
+        return False
+    elsewhere = tokens_at(step, scope) | parked_mask(step, scope, element.index)
+    still = [flow for flow in late if elsewhere & element.upstream[element.incoming.index(flow)]]
+    _remember(step, node, element, still)
+    return not still and fire_if_enough(step, element, scope)
 
 
 def _all_late(node: ElementInstance) -> dict[str, list[int]]:
