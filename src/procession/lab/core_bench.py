@@ -105,10 +105,10 @@ def _whole_process(name: str, file: str, process_id: str, variables: dict[str, A
 
 
 def _step_among(count: int, instances: int) -> Case:
-    """Completing a job among many open ones; at most a tenth of them, so that they stay many."""
+    """Completing a job among many open ones; a tenth of them (of ten: half), so that they stay many."""
     definitions = models.definitions("multi_instance")
     items = list(range(count))
-    each = max(1, min(count // 10, STEPS_TIMED_MAX))
+    each = max(5, min(count // 10, STEPS_TIMED_MAX))
     repetitions = max(1, min(instances * 10, STEPS_TIMED_MAX) // each)
 
     def time_once(encode: bool) -> tuple[int, int, float]:  # noqa: FBT001 - see Case

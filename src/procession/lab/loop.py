@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -16,9 +17,20 @@ def loop_name() -> str:
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end; Ctrl-C cancels it and then raises KeyboardInterrupt."""
+    """Run a coroutine to its end.
+
+    Ctrl-C cancels it and then raises KeyboardInterrupt; SIGTERM cancels it and then raises CancelledError.
+    """
     with asyncio.Runner(loop_factory=_factory()) as runner:
-        return runner.run(coroutine)
+        return runner.run(_until_sigterm(coroutine))
+
+
+async def _until_sigterm(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Await it in this task, which a signal cancels."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await coroutine
 
 
 def _has_uvloop() -> bool:

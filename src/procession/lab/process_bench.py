@@ -80,12 +80,14 @@ async def bench_process(
     """Measure everything that the options choose, and write JSON and HTML.
 
     When it is cancelled, the files hold what was measured, marked as interrupted, and ``written`` is told of them
-    before the cancellation goes on. Raises Misconfigured for variants or programs that do not exist.
+    before the cancellation goes on; a kill leaves what was measured up to the last finished run. Raises Misconfigured
+    for variants or programs that do not exist.
     """
     variants = chosen_variants(options.variants, ceiling=options.ceiling)
     result = Result(
         benchmark="process",
         started_at=_now(),
+        interrupted=True,  # until all runs are made: a file that a kill leaves says so too
         options=options.public(),
         environment=environment(),
         variants=[{**msgspec.to_builtins(variant), "words": variant.words} for variant in variants],
@@ -94,9 +96,7 @@ async def bench_process(
     bench = _Bench(options, result, files, show or Silence())
     try:
         await bench.run(rotation(variants, options.rounds))
-    except asyncio.CancelledError:
-        result.interrupted = True
-        raise
+        result.interrupted = False
     finally:
         bench.write()
         if written is not None:

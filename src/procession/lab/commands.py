@@ -1,0 +1,215 @@
+"""`procession bench process | core` as commands, for the command line to mount: options in, files and tables out.
+
+It measures nothing itself; `bench_process` and `bench_core` do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from procession.errors import ProcessionError
+from procession.lab.core_bench import CoreOptions, bench_core
+from procession.lab.core_report import write_core_page
+from procession.lab.loop import run
+from procession.lab.options import OWN_SERVER_SETTINGS, Client, ProcessOptions, Stub
+from procession.lab.process_bench import Written, bench_process
+from procession.lab.progress import CasesShow, ProgressShow
+from procession.lab.results import Bar, write_json
+from procession.lab.variants import all_variants
+
+OUT = Path("bench-results")
+INTERRUPTED = 130  # what a shell expects of a command that Ctrl-C ended
+MISSED = 1
+
+bench = typer.Typer(
+    no_args_is_help=True,
+    help="Measure. Results are a JSON file and a page that can be read without network.",
+)
+
+Out = Annotated[Path, typer.Option(help="Folder for the results.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of tables.")]
+
+
+@bench.command("process")
+def process_command(  # noqa: PLR0913 - an option of the command line is an argument to typer
+    *,
+    instances: Annotated[int, typer.Option(help="Instances of each run.")] = 100_000,
+    starters: Annotated[int, typer.Option(help="Callers of start, each waiting for its start to be durable.")] = 8,
+    batch_starts: Annotated[int, typer.Option(help="Starts that each starter has under way at once.")] = 1,
+    workers: Annotated[
+        str, typer.Option(help="Slots for steps (methods) and for jobs.", metavar="STEPS/JOBS")
+    ] = "16/16",
+    processes: Annotated[int, typer.Option(help="Processes that share starters; each has all the workers.")] = 1,
+    rounds: Annotated[int, typer.Option(help="Rounds; every second one runs backwards.")] = 3,
+    variants: Annotated[
+        str, typer.Option(help="Names or patterns, with commas: 'postgres-*,sqlite-methods-full'.")
+    ] = "*",
+    ceiling: Annotated[bool, typer.Option(help="Also run bare statements in the same rounds.")] = True,
+    client: Annotated[str, typer.Option(help="HTTP client of the two calls: aiohttp, or none.")] = "aiohttp",
+    no_call: Annotated[bool, typer.Option("--no-call", help="Handlers do nothing: the same as --client none.")] = False,
+    stub: Annotated[
+        str, typer.Option(help="What answers the calls: same-process, process, or nginx.")
+    ] = "same-process",
+    url: Annotated[str, typer.Option(help="A PostgreSQL server to use; databases are made on it and dropped.")] = "",
+    setting: Annotated[
+        list[str] | None, typer.Option(help="Setting of the own server, NAME=VALUE; may be given several times.")
+    ] = None,
+    names: Annotated[bool, typer.Option("--list", help="Print the names of the variants and end.")] = False,
+    out: Out = OUT,
+    json: Json = False,
+) -> None:
+    """Start, two calls, end: completed instances per second, in all variants."""
+    if names:
+        for variant in all_variants():
+            typer.echo(f"{variant.name:34} {variant.words}")
+        return
+    steps, jobs = _workers(workers)
+    options = _checked(
+        {
+            "instances": instances,
+            "starters": starters,
+            "batch_starts": batch_starts,
+            "step_workers": steps,
+            "job_workers": jobs,
+            "processes": processes,
+            "rounds": rounds,
+            "variants": variants,
+            "ceiling": ceiling,
+            "client": _one_of("--client", "none" if no_call else client, Client),
+            "stub": _one_of("--stub", stub, Stub),
+            "url": url,
+            "server_settings": {**OWN_SERVER_SETTINGS, **_settings(setting or [])},
+            "out": out,
+        }
+    )
+    _run_process(options, json=json)
+
+
+@bench.command("core")
+def core_command(
+    *,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds; every second one runs backwards.")] = 5,
+    instances: Annotated[int, typer.Option(min=1, help="Instances per case and round; long ones get fewer.")] = 1_000,
+    out: Out = OUT,
+    json: Json = False,
+) -> None:
+    """The rules alone, without a store: processor time from start to end, and per step."""
+    with CasesShow() as show:
+        result = bench_core(CoreOptions(rounds=rounds, instances=instances), show)
+    out.mkdir(parents=True, exist_ok=True)
+    stem = "core-" + datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    json_file, html_file = out / f"{stem}.json", out / f"{stem}.html"
+    write_json(result, json_file)
+    write_core_page(result, html_file)
+    if json:
+        typer.echo(msgspec.json.encode(result).decode())
+    else:
+        rows = [
+            [case.name, f"{case.best_us:,.1f}", f"{case.us_per_step:,.2f}", f"{case.per_s:,.0f}"]
+            for case in result.cases
+        ]
+        _print(["", "best, µs", "µs per step", "per second"], rows, result.bars, (json_file, html_file))
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _run_process(options: ProcessOptions, *, json: bool) -> None:
+    """Measure with bars on the terminal; after Ctrl-C or SIGTERM say what there is and where."""
+    kept: list[Written] = []
+    try:
+        with ProgressShow() as show:
+            run(bench_process(options, show, written=kept.append))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        if kept:
+            _print_process(kept[-1], json=json)
+        raise typer.Exit(INTERRUPTED) from None
+    except ProcessionError as error:
+        raise _refused(error) from None
+    _print_process(kept[-1], json=json)
+    if not all(one.is_whole for one in kept[-1].result.runs):
+        raise typer.Exit(MISSED)
+
+
+def _print_process(written: Written, *, json: bool) -> None:
+    result = written.result
+    if json:
+        typer.echo(msgspec.json.encode(result).decode())
+        return
+    words = {str(variant["name"]): str(variant["words"]) for variant in result.variants}
+    rows = [
+        [words[one.variant], f"{one.rate_median:,.0f}", f"{one.rate_min:,.0f} - {one.rate_max:,.0f}", str(one.rounds)]
+        for one in result.summary
+    ]
+    _print(["", "instances/s", "range", "rounds"], rows, result.bars, (written.json_file, written.html_file))
+
+
+def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequence[Bar], files: Sequence[Path]) -> None:
+    """Tables for people, and where the files are."""
+    console = Console()
+    found = Table(*columns)
+    for row in rows:
+        found.add_row(*row)
+    console.print(found)
+    if bars:
+        promised = Table("bar", "promised", "found", "")
+        for bar in bars:
+            value = "not measured" if bar.found is None else f"{bar.found:,.2f}"
+            promised.add_row(bar.name, bar.expected, value, "reached" if bar.reached else "missed")
+        console.print(promised)
+    for file in files:
+        console.print(str(file), soft_wrap=True, highlight=False)
+
+
+def _checked(values: dict[str, Any]) -> ProcessOptions:
+    """The options, or the reason why they cannot be measured."""
+    try:
+        return ProcessOptions(**values)
+    except ProcessionError as error:
+        raise _refused(error) from None
+
+
+def _refused(error: ProcessionError) -> typer.Exit:
+    typer.echo(f"Error: {error}", err=True)
+    return typer.Exit(2)
+
+
+def _workers(text: str) -> tuple[int, int]:
+    """`16/16`: slots for steps and for jobs; one number stands for both."""
+    steps, _, jobs = text.partition("/")
+    if not steps.isdecimal() or not (jobs or steps).isdecimal():
+        message = f"Expected --workers to be a number or two with a slash, such as 16/16; found '{text}'"
+        raise typer.BadParameter(message)
+    return int(steps), int(jobs or steps)
+
+
+def _settings(texts: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE pairs."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            message = f"Expected --setting to be NAME=VALUE, found '{text}'"
+            raise typer.BadParameter(message)
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _one_of(option: str, value: str, known: Any) -> str:  # noqa: ANN401 - a Literal is no type to the type checker
+    """A value of a closed set."""
+    values: tuple[str, ...] = known.__args__
+    if value not in values:
+        message = f"Expected {option} to be one of {', '.join(values)}; found '{value}'"
+        raise typer.BadParameter(message)
+    return value
+
+
+__all__ = ["bench", "core_command", "process_command"]

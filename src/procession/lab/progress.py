@@ -1,0 +1,109 @@
+"""Progress on the terminal: all runs and the current one, each with the time left; a line per run that is over.
+
+It writes to standard error, so that results on standard output stay clean; where that is no terminal, only the lines of
+finished runs appear.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from procession.lab.results import Run
+from procession.lab.variants import Variant
+
+
+class ProgressShow:
+    """A `Show` with two bars. Use it as a context manager."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._all: TaskID | None = None
+        self._run: TaskID | None = None
+        self._words = ""
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, runs: int) -> None:
+        """So many runs will follow."""
+        self._all = self._progress.add_task("all runs", total=runs)
+
+    def begin_run(self, variant: Variant, round_number: int, instances: int) -> None:
+        """A bar for the run."""
+        self._words = variant.words
+        self._run = self._progress.add_task(f"round {round_number}: {variant.words}", total=instances)
+
+    def completed(self, count: int) -> None:
+        """Move the run's bar."""
+        if self._run is not None:
+            self._progress.update(self._run, completed=count)
+
+    def end_run(self, run: Run) -> None:
+        """A line in place of the run's bar."""
+        if self._run is not None:
+            self._progress.remove_task(self._run)
+            self._run = None
+        if self._all is not None:
+            self._progress.advance(self._all)
+        found = f"{run.rate:,.0f} instances/s" if run.is_whole else f"not whole: {run.problem or 'interrupted'}"
+        self._console.print(f"round {run.round}  {self._words}: {found}", highlight=False)
+
+
+class CasesShow:
+    """One bar over cases, for the core. Use it as a context manager, and call it."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+            transient=True,
+        )
+        self._task = self._progress.add_task("core", total=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        """So many of the cases are timed; `name` follows."""
+        self._progress.update(self._task, completed=done, total=total, description=name)
