@@ -108,7 +108,11 @@ class PostgresStore:
         """Connect and compare the schema's version with this program's."""
         if self._is_closed:
             self._connect()
-        check_version(*await self.schema_version())
+        try:
+            check_version(*await self.schema_version())
+        except BaseException:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """Send the last announcements, then close every connection."""

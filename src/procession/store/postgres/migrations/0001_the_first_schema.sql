@@ -259,8 +259,8 @@ select h.position,
        h.at,
        e.event ->> 0 as event,
        d.elements[1 + (e.event ->> case
-           when e.event ->> 0 in ('joined', 'triggered') then 1
-           when e.event ->> 0 in ('activated', 'passed', 'deferred', 'compensable', 'warning') then 2
+           when e.event ->> 0 in ('joined', 'removed', 'triggered') then 1
+           when e.event ->> 0 in ('activated', 'passed', 'parked', 'deferred', 'compensable', 'warning') then 2
            when e.event ->> 0 in ('timer', 'subscribed') then 3
        end)::int] as element,
        e.event as fields

@@ -1,16 +1,14 @@
 -- Delete messages and message ids whose time to live is over; answers with the messages.
-with old_ids as materialized (
-    select tenant, name, correlation_key, message_id
-    from procession.message_id
-    where expires_at <= coalesce($2::timestamptz, now())
-    order by expires_at
-    limit $1
-    for update skip locked
-), forgotten as (
-    delete from procession.message_id i
-    using old_ids o
-    where i.tenant = o.tenant and i.name = o.name and i.correlation_key = o.correlation_key
-      and i.message_id = o.message_id
+with forgotten as (
+    -- By place: the rows are locked, so they stay where they are.
+    delete from procession.message_id
+    where ctid = any(array(
+        select ctid
+        from procession.message_id
+        where expires_at <= coalesce($2::timestamptz, now())
+        order by expires_at
+        limit $1
+        for update skip locked))
 ), old as materialized (
     select key
     from procession.message

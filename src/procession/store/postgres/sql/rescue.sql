@@ -11,7 +11,7 @@ with dead as (
     select key, owner
     from procession.job
     where state = 1 and owner not in (select node from living)
-    order by key
+    order by owner
     limit $2
     for no key update skip locked
 ), rescued as (
