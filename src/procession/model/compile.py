@@ -88,7 +88,7 @@ def _compile(
     if root is None:
         return None
     zeebe, camunda = vendors(root)
-    expressions = Expressions(findings, zeebe=zeebe and not camunda)
+    expressions = Expressions(findings, zeebe=zeebe and not camunda, language=root.get("expressionLanguage"))
     reading = Reading(findings, expressions, zeebe=zeebe, camunda=camunda and not zeebe, methods=methods)
     if not read_declarations(root, reading):
         return None

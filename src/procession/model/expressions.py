@@ -104,12 +104,39 @@ class Collected:
         return values if self._keys is None else dict(zip(self._keys, values, strict=True))
 
 
+class Unreadable:
+    """What stands for a text that does not compile, next to the finding that says so: evaluates to null."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @property
+    def names(self) -> frozenset[str]:
+        """None are known."""
+        return _NO_NAMES
+
+    def evaluate(
+        self,
+        context: Mapping[str, Any],  # noqa: ARG002 - the protocol's arguments
+        *,
+        now: object = None,  # noqa: ARG002
+        warnings: list[Any] | None = None,
+    ) -> object:
+        """Null, with a warning."""
+        if warnings is not None:
+            warnings.append(FeelWarning("invalid-argument", f"'{self.text}' could not be read", 1, 1))
+        return None
+
+
 class Expressions:
     """Compiles the expressions of one resource and reports those that cannot be."""
 
-    def __init__(self, findings: Findings, *, zeebe: bool) -> None:
+    def __init__(self, findings: Findings, *, zeebe: bool, language: str = "") -> None:
         self._findings = findings
         self._zeebe = zeebe
+        self._language = language  # the file's expressionLanguage
         self._compiled: dict[str, Evaluable] = {}
 
     def feel(self, text: str, at: Xml, what: str, *, bare: bool = False) -> Evaluable:
@@ -117,7 +144,7 @@ class Expressions:
         body = text.strip()
         if not body:
             self._findings.gap("EMPTY_EXPRESSION", f"The {what} is empty", at, "Write an expression or remove it")
-            return Static(text, None)
+            return Unreadable(text)
         known = self._compiled.get(body)
         if known is not None:
             return known
@@ -127,7 +154,7 @@ class Expressions:
             message = f"The {what} '{_short(body)}' is not a FEEL expression: {problem}"
             report = self._findings.gap if bare else self._findings.error
             report("FEEL_SYNTAX", message, at)
-            return Static(text, None)
+            return Unreadable(text)
         self._compiled[body] = compiled
         return compiled
 
@@ -139,7 +166,7 @@ class Expressions:
             message = f"The {what} '{_short(text)}' cannot be evaluated: {problem}"
             suggestion = "Write it as a FEEL expression (`=...`), or compute the value in a task before"
             self._findings.error("EXPRESSION_NOT_SUPPORTED", message, at, suggestion)
-            return Static(text)
+            return Unreadable(text)
 
     def zeebe(self, text: str, at: Xml, what: str) -> Evaluable:
         """An attribute of Camunda 8: FEEL after ``=``, else static."""
@@ -166,16 +193,16 @@ class Expressions:
         if at.get("camunda:resource"):
             message = f"The {what} is an external script ('{at.get('camunda:resource')}'), which is not supported"
             self._findings.error("SCRIPT_NOT_SUPPORTED", message, at, "Write it as a FEEL expression")
-            return Static(stripped)
+            return Unreadable(stripped)
         if stripped.startswith("="):
             return self.feel(stripped[1:], at, what)
         if has_expression(stripped):
             return self.juel(stripped, at, what)
-        foreign = foreign_language(language)
+        foreign = foreign_language(language or self._language)
         if foreign:
             message = f"The {what} is written in '{foreign}', which is not supported"
-            self._findings.error("EXPRESSION_LANGUAGE", message, at, "Write it as a FEEL expression (`=...`)")
-            return Static(stripped)
+            self._findings.gap("EXPRESSION_LANGUAGE", message, at, "Write it as a FEEL expression (`=...`)")
+            return Unreadable(stripped)
         if self._zeebe and stripped:
             message = f"The {what} '{_short(stripped)}' does not begin with '='; it is read as FEEL all the same"
             self._findings.warning("EXPRESSION_WITHOUT_PREFIX", message, at, f"Write ={_short(stripped)}")

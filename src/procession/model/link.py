@@ -5,6 +5,8 @@ References that lead nowhere are findings. Whether what is connected makes sense
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from procession.model.definition import Kind, Trigger
 from procession.model.draft import ACTIVITIES, SCOPES, ElementDraft, ProcessDraft
 from procession.model.problems import Findings
@@ -14,6 +16,8 @@ from procession.model.xml import Xml
 def link(process: ProcessDraft, associations: list[Xml], findings: Findings) -> None:
     """Fill in every field of the drafts that refers to another element."""
     flow_index = {flow.id: flow.index for flow in process.flows}
+    associated = _associated([*process.associations, *associations])
+    links = _link_catches(process)
     for draft in process.elements:
         _link_default(draft, flow_index, findings)
         if draft.kind == Kind.BOUNDARY_EVENT:
@@ -22,9 +26,9 @@ def link(process: ProcessDraft, associations: list[Xml], findings: Findings) -> 
             _link_starts(process, draft)
     for draft in process.elements:
         if draft.kind == Kind.BOUNDARY_EVENT and draft.has(Trigger.COMPENSATION):
-            _link_handler(process, draft, [*process.associations, *associations], findings)
+            _link_handler(process, draft, associated.get(draft.id, []), findings)
         if draft.kind == Kind.INTERMEDIATE_THROW_EVENT and draft.has(Trigger.LINK):
-            _link_target(process, draft, findings)
+            _link_target(draft, links, findings)
 
 
 def _link_default(draft: ElementDraft, flow_index: dict[str, int], findings: Findings) -> None:
@@ -79,15 +83,19 @@ def _starts_by_itself(child: ElementDraft) -> bool:
     )
 
 
-def _link_handler(process: ProcessDraft, draft: ElementDraft, associations: list[Xml], findings: Findings) -> None:
-    handlers: list[ElementDraft] = []
+def _associated(associations: list[Xml]) -> dict[str, list[str]]:
+    """What each id is associated with, whichever way the association points."""
+    found: dict[str, list[str]] = defaultdict(list)
     for association in associations:
-        ends = [association.get(name).rpartition(":")[2] for name in ("sourceRef", "targetRef")]
-        if draft.id not in ends:
-            continue
-        other = process.index_of.get(ends[1] if ends[0] == draft.id else ends[0], -1)
-        if other > 0 and process.elements[other].kind in ACTIVITIES:
-            handlers.append(process.elements[other])
+        source, target = (association.get(name).rpartition(":")[2] for name in ("sourceRef", "targetRef"))
+        found[source].append(target)
+        found[target].append(source)
+    return found
+
+
+def _link_handler(process: ProcessDraft, draft: ElementDraft, associated: list[str], findings: Findings) -> None:
+    others = [process.elements[process.index_of[name]] for name in associated if process.index_of.get(name, 0) > 0]
+    handlers = [other for other in others if other.kind in ACTIVITIES]
     if len(handlers) != 1:
         found = "none" if not handlers else ", ".join(handler.label for handler in handlers)
         message = f"{draft.label} needs exactly one association to a compensation handler; found {found}"
@@ -105,17 +113,20 @@ def _link_handler(process: ProcessDraft, draft: ElementDraft, associations: list
         process.elements[draft.attached_to].compensation_handler = handler.index
 
 
-def _link_target(process: ProcessDraft, draft: ElementDraft, findings: Findings) -> None:
+def _link_catches(process: ProcessDraft) -> dict[tuple[int, str], int]:
+    """The first catch event of each link name, by scope."""
+    found: dict[tuple[int, str], int] = {}
+    for draft in process.elements:
+        for event in draft.events:
+            if event.trigger == Trigger.LINK and draft.kind == Kind.INTERMEDIATE_CATCH_EVENT:
+                found.setdefault((draft.scope, event.link), draft.index)
+    return found
+
+
+def _link_target(draft: ElementDraft, catches: dict[tuple[int, str], int], findings: Findings) -> None:
     name = next(event.link for event in draft.events if event.trigger == Trigger.LINK)
-    catches = [
-        other
-        for other in process.children(process.elements[draft.scope])
-        if other.kind == Kind.INTERMEDIATE_CATCH_EVENT and any(event.link == name for event in other.events)
-    ]
-    if not name:
-        return
-    if not catches:
+    target = catches.get((draft.scope, name), -1)
+    if target < 0:
         message = f"{draft.label} jumps to the link '{name}', but no catch event of its scope has that name"
         findings.error("LINK_TARGET", message, draft.xml, "Add a link catch event with that name")
-        return
-    draft.link_target = catches[0].index
+    draft.link_target = target

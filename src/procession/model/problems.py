@@ -10,6 +10,8 @@ from typing import Final
 from procession.model.definition import Problem
 from procession.model.xml import Xml
 
+PROBLEMS_MAX: Final = 1_000  # of one severity in one file; nobody reads more, and a hostile file has one per element
+
 ERROR: Final = "error"
 WARNING: Final = "warning"
 INFO: Final = "info"
@@ -22,6 +24,7 @@ class Findings:
         self.lenient = lenient
         self._found: list[Problem] = []
         self._seen: set[tuple[str, str, int, str]] = set()
+        self._counts = {ERROR: 0, WARNING: 0, INFO: 0}
 
     def error(self, code: str, message: str, at: Xml | None = None, suggestion: str = "", *, element: str = "") -> None:
         """Something that keeps the resource from being deployed."""
@@ -61,8 +64,12 @@ class Findings:
     def _add(self, severity: str, code: str, message: str, at: Xml | None, suggestion: str, element: str) -> None:
         element = element or (at.owner_id() if at is not None else "")
         line = at.line if at is not None else 1
-        if (code, element, line, message) in self._seen:
+        if (code, element, line, message) in self._seen or self._counts[severity] > PROBLEMS_MAX:
             return
+        if self._counts[severity] == PROBLEMS_MAX:
+            code, element, suggestion = "TOO_MANY_PROBLEMS", "", "Look at these first"
+            message = f"There are more than PROBLEMS_MAX = {PROBLEMS_MAX} findings of this kind; the rest is not listed"
+        self._counts[severity] += 1
         self._seen.add((code, element, line, message))
         self._found.append(
             Problem(severity=severity, code=code, message=message, element_id=element, line=line, suggestion=suggestion)

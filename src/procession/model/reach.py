@@ -98,49 +98,59 @@ class _Graph:
 
 def components(before: dict[int, list[int]]) -> list[list[int]]:
     """Strongly connected components, those that come before others first (Tarjan, without recursion)."""
-    order: dict[int, int] = {}
-    low: dict[int, int] = {}
-    open_nodes: list[int] = []
-    is_open: set[int] = set()
-    found: list[list[int]] = []
+    search = _Tarjan(before)
     for root in before:
-        if root in order:
-            continue
+        if root not in search.order:
+            search.visit(root)
+    return search.found
+
+
+class _Tarjan:
+    """The state of the search: order of discovery, lowest node reached, nodes whose component is still open."""
+
+    def __init__(self, before: dict[int, list[int]]) -> None:
+        self.order: dict[int, int] = {}
+        self.found: list[list[int]] = []
+        self._before = before
+        self._low: dict[int, int] = {}
+        self._open: list[int] = []
+        self._is_open: set[int] = set()
+
+    def visit(self, root: int) -> None:
+        """Find every component that reaches this node and was not found yet."""
         work: list[tuple[int, int]] = [(root, 0)]
         while work:
             node, position = work.pop()
             if position == 0:
-                order[node] = low[node] = len(order)
-                open_nodes.append(node)
-                is_open.add(node)
-            neighbours = before[node]
-            while position < len(neighbours) and neighbours[position] in order:
-                if neighbours[position] in is_open:
-                    low[node] = min(low[node], order[neighbours[position]])
-                position += 1
-            if position < len(neighbours):
+                self._enter(node)
+            position = self._skip_known(node, position)
+            if position < len(self._before[node]):
                 work.append((node, position + 1))
-                work.append((neighbours[position], 0))
+                work.append((self._before[node][position], 0))
                 continue
-            _close(node, order, low, open_nodes, is_open, found)
+            self._leave(node)
             if work:
                 parent = work[-1][0]
-                low[parent] = min(low[parent], low[node])
-    return found
+                self._low[parent] = min(self._low[parent], self._low[node])
 
+    def _enter(self, node: int) -> None:
+        self.order[node] = self._low[node] = len(self.order)
+        self._open.append(node)
+        self._is_open.add(node)
 
-def _close(
-    node: int,
-    order: dict[int, int],
-    low: dict[int, int],
-    open_nodes: list[int],
-    is_open: set[int],
-    found: list[list[int]],
-) -> None:
-    if low[node] != order[node]:
-        return
-    members: list[int] = []
-    while not members or members[-1] != node:
-        members.append(open_nodes.pop())
-        is_open.discard(members[-1])
-    found.append(members)
+    def _skip_known(self, node: int, position: int) -> int:
+        neighbours = self._before[node]
+        while position < len(neighbours) and neighbours[position] in self.order:
+            if neighbours[position] in self._is_open:
+                self._low[node] = min(self._low[node], self.order[neighbours[position]])
+            position += 1
+        return position
+
+    def _leave(self, node: int) -> None:
+        if self._low[node] != self.order[node]:
+            return
+        members: list[int] = []
+        while not members or members[-1] != node:
+            members.append(self._open.pop())
+            self._is_open.discard(members[-1])
+        self.found.append(members)

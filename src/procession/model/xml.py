@@ -31,6 +31,10 @@ _VENDORS: Final = {
     "http://camunda.org/schema/modeler/1.0": "modeler",
     "http://www.w3.org/2001/XMLSchema-instance": "xsi",
 }
+# Elements whose children people see as shapes or name by their id; what is deeper is a part of one of those.
+_CONTAINERS: Final = frozenset(
+    {"definitions", "collaboration", "process", "subProcess", "transaction", "adHocSubProcess"}
+)
 _PROLOG: Final = re.compile(rb"\s*(?:(?:<\?.*?\?>|<!--.*?-->)\s*)*<!DOCTYPE\b", re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -85,13 +89,15 @@ class Xml:
                 yield from child.children
 
     def owner_id(self) -> str:
-        """The id of this element, or of the nearest one around it that has one."""
+        """The id that people know: of the flow node, flow or root element that this is or is a part of."""
         node: Xml | None = self
+        nearest = ""
         while node is not None:
-            if node.id:
+            nearest = nearest or node.id
+            if node.id and (node.parent is None or node.parent.name in _CONTAINERS):
                 return node.id
             node = node.parent
-        return ""
+        return nearest
 
     def walk(self) -> Iterator[Xml]:
         """This element and everything within, in document order."""
@@ -107,13 +113,15 @@ def parse(content: bytes) -> tuple[Xml | None, list[Problem]]:
     refused = _refuse_early(content)
     if refused is not None:
         return None, [refused]
+    parser = _parser(recover=False)
     try:
-        return _tree(content, recover=False)
+        return _tree(content, parser)
     except etree.XMLSyntaxError as problem:
-        undeclared = _only_undeclared_prefixes(problem)
+        # The exception's own log holds errors of other files too; the parser's is that of this file.
+        undeclared = _only_undeclared_prefixes(cast("Sequence[_LogEntry]", parser.error_log))
         if undeclared is None:
             return None, [_syntax_problem(problem)]
-    root, problems = _tree(content, recover=True)  # the text is whole, only prefixes lack a declaration
+    root, problems = _tree(content, _parser(recover=True))  # the text is whole, only prefixes lack a declaration
     return root, [undeclared, *problems]
 
 
@@ -147,8 +155,7 @@ def _syntax_problem(problem: etree.XMLSyntaxError) -> Problem:
     )
 
 
-def _only_undeclared_prefixes(problem: etree.XMLSyntaxError) -> Problem | None:
-    entries = cast("Sequence[_LogEntry]", problem.error_log)
+def _only_undeclared_prefixes(entries: Sequence[_LogEntry]) -> Problem | None:
     if len(entries) == 0 or any(entry.domain_name != "NAMESPACE" for entry in entries):
         return None
     return Problem(
@@ -168,8 +175,8 @@ class _LogEntry(Protocol):
     line: int
 
 
-def _tree(content: bytes, *, recover: bool) -> tuple[Xml | None, list[Problem]]:
-    parser = etree.XMLParser(
+def _parser(*, recover: bool) -> etree.XMLParser:
+    return etree.XMLParser(
         resolve_entities=False,
         load_dtd=False,
         dtd_validation=False,
@@ -180,6 +187,9 @@ def _tree(content: bytes, *, recover: bool) -> tuple[Xml | None, list[Problem]]:
         remove_pis=True,
         recover=recover,
     )
+
+
+def _tree(content: bytes, parser: etree.XMLParser) -> tuple[Xml | None, list[Problem]]:
     root = etree.fromstring(content, parser)
     if _doctype(root.getroottree().docinfo):
         return None, [_doctype_problem()]

@@ -102,6 +102,11 @@ class ProcessBuilder:
         self._cursor = id
         return self
 
+    def apart(self) -> Self:
+        """The next element is connected with nothing."""
+        self._cursor = ""
+        return self
+
     def to(self, id: str) -> Self:  # noqa: A002
         """Connect with an element that exists or will be added."""
         self._connect(id)

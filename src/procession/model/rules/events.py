@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
 from procession.model.definition import EventSpec, Kind, TimerKind, Trigger
@@ -140,24 +141,20 @@ def cycle_repeats_somewhere(process: ProcessDraft, reading: Reading) -> None:
 
 def link_pairs_up(process: ProcessDraft, reading: Reading) -> None:
     """Within a scope a link name has exactly one catch; a catch nobody jumps to is never reached."""
-    for scope in process.elements:
-        catches: dict[str, list[ElementDraft]] = defaultdict(list)
-        thrown: set[str] = set()
-        for child in process.children(scope):
-            for event in child.events:
-                if event.trigger != Trigger.LINK or not event.link:
-                    continue
-                if child.kind == Kind.INTERMEDIATE_CATCH_EVENT:
-                    catches[event.link].append(child)
-                else:
-                    thrown.add(event.link)
-        for name, drafts in catches.items():
-            if len(drafts) > 1:
-                message = f"The link '{name}' has {len(drafts)} catch events: where it leads is not defined"
-                reading.findings.error("DUPLICATE_LINK", message, drafts[1].xml, "Keep one of them")
-            if name not in thrown:
-                message = f"No throw event jumps to the link '{name}' of {drafts[0].label}"
-                reading.findings.warning("UNUSED_LINK", message, drafts[0].xml)
+    catches: dict[tuple[int, str], list[ElementDraft]] = defaultdict(list)
+    thrown: set[tuple[int, str]] = set()
+    for draft, event in _event_definitions(process, Trigger.LINK):
+        if draft.kind == Kind.INTERMEDIATE_CATCH_EVENT:
+            catches[draft.scope, event.link].append(draft)
+        else:
+            thrown.add((draft.scope, event.link))
+    for (scope, name), drafts in catches.items():
+        if len(drafts) > 1:
+            message = f"The link '{name}' has {len(drafts)} catch events: where it leads is not defined"
+            reading.findings.error("DUPLICATE_LINK", message, drafts[1].xml, "Keep one of them")
+        if (scope, name) not in thrown:
+            message = f"No throw event jumps to the link '{name}' of {drafts[0].label}"
+            reading.findings.warning("UNUSED_LINK", message, drafts[0].xml)
 
 
 def link_has_one_side(process: ProcessDraft, reading: Reading) -> None:
@@ -184,29 +181,25 @@ def catchers_of_codes_are_distinct(process: ProcessDraft, reading: Reading) -> N
 def start_messages_are_distinct(process: ProcessDraft, reading: Reading) -> None:
     """Two start events of a process for the same message would start two instances, or one by chance."""
     seen: dict[str, ElementDraft] = {}
-    for draft in process.children(process.root):
-        if draft.kind != Kind.START_EVENT:
+    for draft, event in _event_definitions(process, Trigger.MESSAGE):
+        if not _starts_process(draft) or not isinstance(event.name, Static):
             continue
-        for event in draft.events:
-            if event.trigger != Trigger.MESSAGE or not isinstance(event.name, Static):
-                continue
-            other = seen.setdefault(event.name.text, draft)
-            if other is not draft:
-                message = f"{draft.label} and {other.label} start on the same message '{event.name.text}'"
-                reading.findings.error("DUPLICATE_CATCH", message, draft.xml, "Use different messages")
+        other = seen.setdefault(event.name.text, draft)
+        if other is not draft:
+            message = f"{draft.label} and {other.label} start on the same message '{event.name.text}'"
+            reading.findings.error("DUPLICATE_CATCH", message, draft.xml, "Use different messages")
 
 
 def start_message_name_is_known(process: ProcessDraft, reading: Reading) -> None:
-    """What starts instances is known when the process is deployed: no variables in names at process level."""
-    for draft in process.children(process.root):
-        if draft.kind != Kind.START_EVENT:
+    """What starts instances is known when the process is deployed: no variables in names and times there."""
+    for draft, event in _event_definitions(process):
+        if not _starts_process(draft):
             continue
-        for event in draft.events:
-            for evaluable in (event.name, event.timer):
-                if evaluable is not None and evaluable.names:
-                    names = ", ".join(sorted(evaluable.names))
-                    message = f"{draft.label} depends on variables ({names}), but there is no instance yet"
-                    reading.findings.error("START_EVENT_VARIABLES", message, draft.xml, "Write a literal value")
+        known = [evaluable.names for evaluable in (event.name, event.timer) if evaluable is not None]
+        names = ", ".join(sorted(frozenset[str]().union(*known)))
+        if names:
+            message = f"{draft.label} depends on variables ({names}), but there is no instance yet"
+            reading.findings.error("START_EVENT_VARIABLES", message, draft.xml, "Write a literal value")
 
 
 def message_catch_has_a_key(process: ProcessDraft, reading: Reading) -> None:
@@ -223,6 +216,19 @@ def message_catch_has_a_key(process: ProcessDraft, reading: Reading) -> None:
             message = f"The message of {draft.label} has no correlation key; any message of that name fits"
             suggestion = "Add a zeebe:subscription with a correlationKey to the message"
             reading.findings.warning("MISSING_CORRELATION_KEY", message, draft.xml, suggestion)
+
+
+def _event_definitions(
+    process: ProcessDraft, trigger: Trigger | None = None
+) -> Iterator[tuple[ElementDraft, EventSpec]]:
+    for draft in process.elements:
+        for event in draft.events:
+            if trigger is None or event.trigger == trigger:
+                yield draft, event
+
+
+def _starts_process(draft: ElementDraft) -> bool:
+    return draft.kind == Kind.START_EVENT and draft.scope == 0
 
 
 def _position(process: ProcessDraft, draft: ElementDraft) -> str:

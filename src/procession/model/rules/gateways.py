@@ -55,17 +55,16 @@ def event_gateway_targets_have_one_way_in(process: ProcessDraft, reading: Readin
 
 def event_gateway_events_are_distinct(process: ProcessDraft, reading: Reading) -> None:
     """No message or signal is waited for twice behind one gateway."""
-    for gateway in _event_gateways(process):
-        seen: dict[tuple[Trigger, str], ElementDraft] = {}
-        for target in process.targets(gateway):
-            for event in target.events:
-                if event.trigger not in {Trigger.MESSAGE, Trigger.SIGNAL} or not isinstance(event.name, Static):
-                    continue
-                other = seen.setdefault((event.trigger, event.name.text), target)
-                if other is not target:
-                    what = f"{event.trigger.name.lower()} '{event.name.text}'"
-                    message = f"{target.label} and {other.label} behind {gateway.label} wait for the same {what}"
-                    reading.findings.gap("EVENT_GATEWAY_DUPLICATE", message, target.xml)
+    seen: dict[tuple[int, Trigger, str], ElementDraft] = {}
+    for gateway, target in _ways(process):
+        for event in target.events:
+            if event.trigger not in {Trigger.MESSAGE, Trigger.SIGNAL} or not isinstance(event.name, Static):
+                continue
+            other = seen.setdefault((gateway.index, event.trigger, event.name.text), target)
+            if other is not target:
+                what = f"{event.trigger.name.lower()} '{event.name.text}'"
+                message = f"{target.label} and {other.label} behind {gateway.label} wait for the same {what}"
+                reading.findings.gap("EVENT_GATEWAY_DUPLICATE", message, target.xml)
 
 
 def event_gateway_does_not_mix(process: ProcessDraft, reading: Reading) -> None:
@@ -153,6 +152,11 @@ def direction_is_as_declared(process: ProcessDraft, reading: Reading) -> None:
 
 def _event_gateways(process: ProcessDraft) -> list[ElementDraft]:
     return [draft for draft in process.elements if draft.kind == Kind.EVENT_BASED_GATEWAY]
+
+
+def _ways(process: ProcessDraft) -> list[tuple[ElementDraft, ElementDraft]]:
+    """Every event-based gateway with each of its targets."""
+    return [(gateway, target) for gateway in _event_gateways(process) for target in process.targets(gateway)]
 
 
 RULES = (
