@@ -51,7 +51,7 @@ def _kind(connection: Connection) -> str:
             return "psycopg"
         if module.startswith("sqlalchemy"):
             return "sqlalchemy"
-        if module.startswith("django.db"):
+        if module.startswith(("django.db", "django.utils.connection")):  # `django.db.connection` is a proxy
             return "django"
         if module == "sqlite3":
             return "sqlite3"

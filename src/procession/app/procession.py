@@ -101,10 +101,10 @@ class Procession(Inspection):
             message = "This Procession is open already: one object is one engine; close it first"
             raise Conflict(message)
         store = self._factory()
-        if self._may_migrate if migrate is None else migrate:
-            await store.migrate()
-        await store.open()
         try:
+            if self._may_migrate if migrate is None else migrate:
+                await store.migrate()
+            await store.open()
             self._opened = self._make_engine(store)
             await (self._opened.start() if run_workers else self._opened.open(works=False))
         except BaseException:
@@ -177,11 +177,19 @@ class Procession(Inspection):
 
     async def migrate(self) -> list[str]:
         """Bring the database's schema to this program's version; the migrations applied. Raises SchemaMismatch."""
-        return await self._factory().migrate()
+        store = self._factory()
+        try:
+            return await store.migrate()
+        finally:
+            await store.close()
 
     async def schema_version(self) -> tuple[int, int]:
         """(version in the database, version of this program)."""
-        return await self._factory().schema_version()
+        store = self._factory()
+        try:
+            return await store.schema_version()
+        finally:
+            await store.close()
 
     # -- processes ------------------------------------------------------------------------------------------------
     async def deploy(self, *files: File) -> list[ProcessDefinition]:

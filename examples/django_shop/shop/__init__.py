@@ -1,0 +1,1 @@
+"""A small shop: orders are placed in a view, packed by people, sent by a job."""
