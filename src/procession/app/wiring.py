@@ -4,6 +4,7 @@ memory://                                  in this process only; for tests
 sqlite:///orders.db                        a file, relative to the working directory
 sqlite:////var/lib/orders.db?synchronous=FULL
 postgresql://user@host/database?schema=procession
+postgresql://user@host/database?synchronous_commit=off     a loss of power may lose the last fraction of a second
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from procession.store.port import Clock, Store
 StoreFactory = Callable[[], Store]
 
 SQLITE_OPTIONS = frozenset({"synchronous"})
-POSTGRES_OPTIONS = frozenset({"schema", "pgbouncer"})
+POSTGRES_OPTIONS = frozenset({"schema", "pgbouncer", "synchronous_commit"})
 
 
 def store_factory(url: str, *, clock: Clock | None = None) -> StoreFactory:
@@ -74,7 +75,12 @@ def _postgres(url: str, options: dict[str, str], clock: Clock | None) -> StoreFa
 
     schema = options.get("schema", "procession")
     pgbouncer = options.get("pgbouncer", "").lower() in {"1", "true", "yes"}
-    return lambda: PostgresStore(url, clock=clock, schema=schema, pgbouncer=pgbouncer)
+    commit = options.get("synchronous_commit", "on").lower()
+    if commit not in {"on", "off"}:
+        message = f"Expected synchronous_commit=on or synchronous_commit=off, found '{options['synchronous_commit']}'"
+        raise Misconfigured(message)
+    waits = commit == "on"
+    return lambda: PostgresStore(url, clock=clock, schema=schema, pgbouncer=pgbouncer, synchronous_commit=waits)
 
 
 def _known(options: dict[str, str], allowed: frozenset[str], scheme: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+import msgspec
 import psutil
 
 from procession.lab.databases import books_of
@@ -37,6 +38,8 @@ select relname, n_tup_ins, n_tup_upd, n_tup_del from pg_stat_user_tables
 where schemaname = 'procession' and n_tup_ins + n_tup_upd + n_tup_del > 0"""
 _WAL: Final = """
 select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, wal_records, wal_fpi from pg_stat_wal"""
+# Only since PostgreSQL 18.
+_FLUSHES: Final = "select sum(fsyncs)::bigint from pg_stat_io where object = 'wal'"
 _SETTINGS: Final = """
 select name, current_setting(name) from pg_settings
 where source not in ('default', 'override', 'client', 'session') and not name like any($1::text[]) order by name"""
@@ -175,6 +178,7 @@ class PostgresDatabase:
             wal_bytes=ended.wal_bytes - begun.wal_bytes,
             wal_records=final.wal_records - begun.wal_records,
             wal_full_pages=final.wal_full_pages - begun.wal_full_pages,
+            wal_flushes=None if final.flushes is None else final.flushes - (begun.flushes or 0),
             commits=max(0, final.commits - begun.commits - own_commits),
             rows={table: written for table, written in sorted(rows.items()) if any(_values(written))},
         )
@@ -199,6 +203,7 @@ class PostgresDatabase:
             wal_bytes=wal[0],
             wal_records=wal[1],
             wal_full_pages=wal[2],
+            flushes=await self._lab.fetchval(_FLUSHES) if self._lab.get_server_version() >= (18,) else None,
             rows={row[0]: (row[1], row[2], row[3]) for row in rows},
         )
 
@@ -231,25 +236,16 @@ class PostgresDatabase:
             await server.close()
 
 
-class _Counts:
+class _Counts(msgspec.Struct, kw_only=True, frozen=True):
     """The server's counters at one moment."""
 
-    def __init__(
-        self,
-        *,
-        cpu_s: float | None,
-        commits: int,
-        wal_bytes: int,
-        wal_records: int,
-        wal_full_pages: int,
-        rows: dict[str, tuple[int, int, int]],
-    ) -> None:
-        self.cpu_s = cpu_s
-        self.commits = commits
-        self.wal_bytes = wal_bytes
-        self.wal_records = wal_records
-        self.wal_full_pages = wal_full_pages
-        self.rows = rows
+    cpu_s: float | None
+    commits: int
+    wal_bytes: int
+    wal_records: int
+    wal_full_pages: int
+    flushes: int | None  # null before PostgreSQL 18
+    rows: dict[str, tuple[int, int, int]]  # inserted, updated, deleted
 
 
 def _values(written: RowsWritten) -> tuple[int, int, int]:

@@ -114,6 +114,7 @@ def _costs(words: dict[str, str], whole: dict[str, list[Run]]) -> str:
         ("database, cores", lambda run: _over(run.database and run.database.cpu_s, run.seconds)),
         ("WAL bytes", lambda run: _per(run, run.database and run.database.wal_bytes)),
         ("commits", lambda run: _per(run, run.database and run.database.commits)),
+        ("waits for the disk", lambda run: _per(run, run.database and run.database.wal_flushes)),
         ("steps per commit", _steps_per_commit),
         *((f"rows of {name}", _rows_of(name)) for name in TABLES),
         ("start p50 ms", lambda run: run.start_latency and run.start_latency.p50_ms),

@@ -80,6 +80,7 @@ class DatabaseWork(Record, kw_only=True):
     wal_bytes: int | None = None
     wal_records: int | None = None
     wal_full_pages: int | None = None
+    wal_flushes: int | None = None  # waits for the disk; commits share them, and asynchronous ones need few
     commits: int | None = None
     rows: dict[str, RowsWritten] = {}
 
