@@ -56,25 +56,27 @@ async def seven_orders(app: Procession, shop: Shop, diagram: Diagram, console: C
     world = World(app, shop)
     living = asyncio.create_task(world.live())
     began = time.monotonic()
-    try:
-        with Board(console, list(rows.values())) as board:
-            for plan in SEVEN:
+    to_place = list(SEVEN)
+    with Board(console, list(rows.values())) as board:
+        while not all(row.place.startswith("●") for row in rows.values()):
+            if to_place:
+                plan = to_place.pop(0)
                 key = await app.start("order", plan.variables(PATIENCE), business_id=plan.order_id)
                 world.plans[key] = plan
-                await look(app, shop, diagram, world, rows)
-                board.show(time.monotonic() - began)
-                await asyncio.sleep(0.2)
-            while not all(row.place.startswith("●") for row in rows.values()):
-                if time.monotonic() - began > LONGEST_S:
-                    raise TimeoutError(f"Expected every order to end within {LONGEST_S:.0f} s")
-                await look(app, shop, diagram, world, rows)
-                board.show(time.monotonic() - began)
-                await asyncio.wait([living], timeout=LOOK_S)
-                if living.done():
-                    living.result()  # the world never ends by itself: this raises what happened to it
-    finally:
-        living.cancel()
+            await look(app, shop, diagram, world, rows)
+            board.show(time.monotonic() - began)
+            await moment(living, began)
+    living.cancel()
     return world.plans
+
+
+async def moment(living: asyncio.Task[None], began: float) -> None:
+    """Time passes. Raises what befell the world, or TimeoutError."""
+    await asyncio.wait([living], timeout=LOOK_S)
+    if living.done():
+        living.result()
+    if time.monotonic() - began > LONGEST_S:
+        raise TimeoutError(f"Expected every order to end within {LONGEST_S:.0f} s")
 
 
 async def look(app: Procession, shop: Shop, diagram: Diagram, world: World, rows: dict[str, Row]) -> None:
