@@ -15,7 +15,15 @@ HOUR = 3_600_000
 
 def test_an_interrupting_timer_takes_the_task_away(world):
     """Scenario 29."""
-    world.deploy(process("p").start().user("approve").end().boundary("late", on="approve", timer="PT1H").service("remind").end("e2"))
+    world.deploy(
+        process("p")
+        .start()
+        .user("approve")
+        .end()
+        .boundary("late", on="approve", timer="PT1H")
+        .service("remind")
+        .end("e2")
+    )
     run = world.start("p")
     task = run.node("approve").user_task
     world.advance(HOUR)
@@ -29,7 +37,13 @@ def test_an_interrupting_timer_takes_the_task_away(world):
 
 def cycle_on_a_task():
     return (
-        process("p").start().service("work").end().boundary("tick", on="work", cycle="R3/PT10S", interrupting=False).service("note").end("e2")
+        process("p")
+        .start()
+        .service("work")
+        .end()
+        .boundary("tick", on="work", cycle="R3/PT10S", interrupting=False)
+        .service("note")
+        .end("e2")
     )
 
 
@@ -94,7 +108,14 @@ def test_a_boundary_event_removes_everything_within_its_sub_process_and_what_it_
 def test_of_a_message_and_the_end_of_a_called_process_one_wins(world, first):
     """Scenario 32."""
     world.deploy(
-        process("p").start().call("call", process="child").service("after").end().boundary("stop", on="call", message="stop", key="=1").service("stopped").end("e2"),
+        process("p")
+        .start()
+        .call("call", process="child")
+        .service("after")
+        .end()
+        .boundary("stop", on="call", message="stop", key="=1")
+        .service("stopped")
+        .end("e2"),
         process("child").start().service("deep").end(),
     )
     run = world.start("p")
@@ -115,7 +136,16 @@ def test_of_a_message_and_the_end_of_a_called_process_one_wins(world, first):
 def test_both_flows_of_a_boundary_event_are_taken(world):
     """Scenario 33."""
     world.deploy(
-        process("p").start().service("a").end().boundary("late", on="a", timer="PT1H").service("x").end("e2").at("late").service("y").end("e3")
+        process("p")
+        .start()
+        .service("a")
+        .end()
+        .boundary("late", on="a", timer="PT1H")
+        .service("x")
+        .end("e2")
+        .at("late")
+        .service("y")
+        .end("e3")
     )
     run = world.start("p")
     world.advance(HOUR)

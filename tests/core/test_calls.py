@@ -87,7 +87,9 @@ def test_all_variables_pass_both_ways_by_default(world):
 
 def test_a_called_process_may_give_nothing_back(world):
     """Scenario 70."""
-    world.deploy(process("p").start().call("call", process="child", propagate_child=False).service("after").end(), child())
+    world.deploy(
+        process("p").start().call("call", process="child", propagate_child=False).service("after").end(), child()
+    )
     run = world.start("p", {"total": 1})
     run.called("call").complete("a", {"y": 3})
     assert run.variables == {"total": 1}
@@ -109,7 +111,13 @@ def test_cancelling_the_caller_cancels_the_called_and_not_the_other_way_round(wo
 def test_an_interrupted_call_hands_nothing_over(world):
     """Scenario 72."""
     world.deploy(
-        process("p").start().call("call", process="child").end().boundary("late", on="call", timer="PT1H").service("after").end("e2"),
+        process("p")
+        .start()
+        .call("call", process="child")
+        .end()
+        .boundary("late", on="call", timer="PT1H")
+        .service("after")
+        .end("e2"),
         process("child").start().service("a").service("b").end(),
     )
     run = world.start("p")

@@ -33,7 +33,13 @@ def test_handlers_run_in_reverse_order_and_the_throwing_event_waits(world):
 def test_a_handler_without_work_runs_within_the_step(world):
     """Scenario 56."""
     world.deploy(
-        process("p").start().service("a").compensation("undo a", on="a").throw("undo", compensate="").service("after").end()
+        process("p")
+        .start()
+        .service("a")
+        .compensation("undo a", on="a")
+        .throw("undo", compensate="")
+        .service("after")
+        .end()
     )
     run = world.start("p").complete("a")
     assert run.active == ["after"]
@@ -194,7 +200,13 @@ def test_a_compensation_event_sub_process_may_run_the_handlers_within(world):
 def test_a_call_activity_is_compensated_by_its_own_handler(world):
     """Scenario 63."""
     world.deploy(
-        process("p").start().call("call", process="child").compensation("undo call", on="call", type="x").service("pay").throw("undo", compensate="").end(),
+        process("p")
+        .start()
+        .call("call", process="child")
+        .compensation("undo call", on="call", type="x")
+        .service("pay")
+        .throw("undo", compensate="")
+        .end(),
         process("child").start().service("a").compensation("undo a", on="a", type="x").end(),
     )
     run = world.start("p")

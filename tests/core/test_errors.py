@@ -9,7 +9,16 @@ from procession.testing.bpmn import multi_instance, process
 def test_a_specific_code_is_caught_before_a_catch_all(world):
     """Scenario 47."""
     world.deploy(
-        process("p").start().service("a").end().boundary("any", on="a", error="").service("x").end("e2").boundary("X", on="a", error="X").service("y").end("e3")
+        process("p")
+        .start()
+        .service("a")
+        .end()
+        .boundary("any", on="a", error="")
+        .service("x")
+        .end("e2")
+        .boundary("X", on="a", error="X")
+        .service("y")
+        .end("e3")
     )
     assert world.start("p").throw("a", "X").active == ["y"]
     assert world.start("p").throw("a", "Z").active == ["x"]
@@ -47,7 +56,13 @@ def test_the_nearest_scope_with_any_match_catches(world):
 def test_an_error_of_a_called_process_is_caught_at_the_call(world):
     """Scenario 49."""
     world.deploy(
-        process("p").start().call("call", process="child").end().boundary("failed", on="call", error="X").service("repair").end("e2"),
+        process("p")
+        .start()
+        .call("call", process="child")
+        .end()
+        .boundary("failed", on="call", error="X")
+        .service("repair")
+        .end("e2"),
         process("child").start().parallel("fork").service("a").end("broken", error="X").at("fork").service("b").end(),
     )
     run = world.start("p")
@@ -59,7 +74,13 @@ def test_an_error_of_a_called_process_is_caught_at_the_call(world):
 def test_an_error_passes_through_a_called_process_to_a_caller_further_up(world):
     """Scenario 49."""
     world.deploy(
-        process("p").start().call("call", process="middle").end().boundary("failed", on="call", error="X").service("repair").end("e2"),
+        process("p")
+        .start()
+        .call("call", process="middle")
+        .end()
+        .boundary("failed", on="call", error="X")
+        .service("repair")
+        .end("e2"),
         process("middle").start().call("deeper", process="child").end(),
         process("child").start().service("a").end(),
     )
@@ -109,8 +130,18 @@ def test_variables_of_an_error_are_seen_where_it_is_caught(world):
 def test_an_error_event_may_name_variables_for_code_and_message(world):
     """Attributes of Camunda 7."""
     content = (
-        process("p").start().service("a").end().boundary("X", on="a", error="").service("x").end("e2").text()
-        .replace("<bpmn:errorEventDefinition", '<bpmn:errorEventDefinition camunda:errorCodeVariable="code" camunda:errorMessageVariable="text"')
+        process("p")
+        .start()
+        .service("a")
+        .end()
+        .boundary("X", on="a", error="")
+        .service("x")
+        .end("e2")
+        .text()
+        .replace(
+            "<bpmn:errorEventDefinition",
+            '<bpmn:errorEventDefinition camunda:errorCodeVariable="code" camunda:errorMessageVariable="text"',
+        )
     )
     world.deploy(content.encode())
     assert world.start("p").throw("a", "X", message="no stock").variables == {"code": "X", "text": "no stock"}
@@ -189,8 +220,20 @@ def test_an_escalation_that_nobody_catches_is_nothing(world):
 def test_an_escalation_passes_from_the_called_process_to_the_nearest_catcher(world):
     """Scenario 55."""
     world.deploy(
-        process("p").start().call("call", process="middle").end().boundary("far", on="call", escalation="help", interrupting=False).service("x").end("e2"),
-        process("middle").start().call("deeper", process="child").end().boundary("near", on="deeper", escalation="help", interrupting=False).service("y").end("e3"),
+        process("p")
+        .start()
+        .call("call", process="middle")
+        .end()
+        .boundary("far", on="call", escalation="help", interrupting=False)
+        .service("x")
+        .end("e2"),
+        process("middle")
+        .start()
+        .call("deeper", process="child")
+        .end()
+        .boundary("near", on="deeper", escalation="help", interrupting=False)
+        .service("y")
+        .end("e3"),
         process("child").start().throw("ask", escalation="help").service("a").end(),
     )
     run = world.start("p")
@@ -203,7 +246,13 @@ def test_an_escalation_passes_from_the_called_process_to_the_nearest_catcher(wor
 def test_an_escalation_that_the_caller_does_not_catch_goes_further_up(world):
     """Scenario 55."""
     world.deploy(
-        process("p").start().call("call", process="middle").end().boundary("far", on="call", escalation="help").service("x").end("e2"),
+        process("p")
+        .start()
+        .call("call", process="middle")
+        .end()
+        .boundary("far", on="call", escalation="help")
+        .service("x")
+        .end("e2"),
         process("middle").start().call("deeper", process="child").end(),
         process("child").start().throw("ask", escalation="help").service("a").end(),
     )
@@ -215,7 +264,15 @@ def test_an_escalation_that_the_caller_does_not_catch_goes_further_up(world):
 def test_an_error_caught_by_an_event_sub_process_of_the_process(world):
     """The scope's event sub-process comes before what is outside."""
     world.deploy(
-        process("p").start().service("a").end().event_sub_process("on error").start("any", error="").service("repair").end("e2").done()
+        process("p")
+        .start()
+        .service("a")
+        .end()
+        .event_sub_process("on error")
+        .start("any", error="")
+        .service("repair")
+        .end("e2")
+        .done()
     )
     run = world.start("p").throw("a", "X", {"why": "late"})
     assert run.active == ["on error", "repair"]

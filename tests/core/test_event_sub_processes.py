@@ -49,9 +49,7 @@ def test_an_interrupting_event_sub_process_removes_all_other_tokens_even_those_b
 
 def test_a_second_interrupting_event_sub_process_is_not_started(world):
     """Scenario 35."""
-    world.deploy(
-        with_stop().event_sub_process("other").start("on other", signal="other").service("x").end("e4").done()
-    )
+    world.deploy(with_stop().event_sub_process("other").start("on other", signal="other").service("x").end("e4").done())
     run = world.start("p")
     world.publish("stop", "1")
     world.broadcast("other")
@@ -214,7 +212,14 @@ def test_terminate_ends_a_called_process_and_its_caller_goes_on(world):
     """Scenario 42."""
     world.deploy(
         process("p").start().call("call", process="child").service("after").end(),
-        process("child").start().parallel("fork").service("a").end("stop", terminate=True).at("fork").service("b").end(),
+        process("child")
+        .start()
+        .parallel("fork")
+        .service("a")
+        .end("stop", terminate=True)
+        .at("fork")
+        .service("b")
+        .end(),
     )
     run = world.start("p")
     child = run.called("call").complete("a")

@@ -9,7 +9,16 @@ from procession.testing.bpmn import process
 def test_a_parallel_join_goes_on_once_after_all_branches(world):
     """Scenario 1."""
     world.deploy(
-        process("p").start().parallel("fork").service("a").parallel("join").service("c").end().at("fork").service("b").to("join")
+        process("p")
+        .start()
+        .parallel("fork")
+        .service("a")
+        .parallel("join")
+        .service("c")
+        .end()
+        .at("fork")
+        .service("b")
+        .to("join")
     )
     run = world.start("p")
     run.complete("a")
@@ -119,7 +128,9 @@ def test_a_task_forks_by_its_flows_and_merges_without_waiting(world):
 
 
 def conditional_task(default: bool):
-    builder = process("p").start().service("a").when("=x > 1").service("b").end().at("a").when("=x > 2").service("c").end()
+    builder = (
+        process("p").start().service("a").when("=x > 1").service("b").end().at("a").when("=x > 2").service("c").end()
+    )
     return builder.at("a").otherwise().service("d").end() if default else builder
 
 
@@ -146,7 +157,19 @@ def test_a_task_that_no_flow_leaves_keeps_its_work_and_asks(world):
 def test_the_default_flow_of_a_task_goes_beside_unconditional_ones(world):
     """BPMN 2.0, 8.3.13: it is taken where no condition holds."""
     world.deploy(
-        process("p").start().service("a").otherwise().service("d").end().at("a").when("=x").service("b").end().at("a").service("c").end()
+        process("p")
+        .start()
+        .service("a")
+        .otherwise()
+        .service("d")
+        .end()
+        .at("a")
+        .when("=x")
+        .service("b")
+        .end()
+        .at("a")
+        .service("c")
+        .end()
     )
     assert world.start("p", {"x": False}).complete("a").active == ["c", "d"]
     assert world.start("p", {"x": True}).complete("a").active == ["b", "c"]
@@ -177,7 +200,19 @@ def test_an_exclusive_gateway_takes_the_first_true_flow_and_looks_no_further(wor
 
 def test_the_default_flow_is_the_last_resort_wherever_it_stands(world):
     """Scenario 9."""
-    builder = process("p").start().exclusive("x").otherwise().when("=true").service("d").end().at("x").when("=n = 1").service("a").end()
+    builder = (
+        process("p")
+        .start()
+        .exclusive("x")
+        .otherwise()
+        .when("=true")
+        .service("d")
+        .end()
+        .at("x")
+        .when("=n = 1")
+        .service("a")
+        .end()
+    )
     world.deploy(builder)
     assert world.start("p", {"n": 1}).active == ["a"]
     assert world.start("p", {"n": 2}).active == ["d"]
@@ -185,7 +220,9 @@ def test_the_default_flow_is_the_last_resort_wherever_it_stands(world):
 
 def test_a_gateway_without_a_way_out_asks_and_goes_on_when_the_data_is_corrected(world):
     """Scenario 10."""
-    world.deploy(process("p").start().exclusive("x").when("=n = 1").service("a").end().at("x").when("=n = 2").service("b").end())
+    world.deploy(
+        process("p").start().exclusive("x").when("=n = 1").service("a").end().at("x").when("=n = 2").service("b").end()
+    )
     run = world.start("p", {"n": 3})
     assert run.incidents[0].kind == IncidentKind.CONDITION_ERROR
     run.resolve()
@@ -306,7 +343,15 @@ def test_a_task_that_wants_two_tokens_and_gets_one_waits(world):
 def test_a_deferred_choice_may_begin_a_process(world):
     """An instantiating event-based gateway; the other events are not waited for."""
     world.deploy(
-        process("p").events("g", instantiate=True).catch("a", message="a").service("x").end().at("g").catch("b", message="b").service("y").end()
+        process("p")
+        .events("g", instantiate=True)
+        .catch("a", message="a")
+        .service("x")
+        .end()
+        .at("g")
+        .catch("b", message="b")
+        .service("y")
+        .end()
     )
     world.publish("b", variables={"n": 1})
     (run,) = world.runs("p")

@@ -268,7 +268,16 @@ def test_an_inclusive_join_behind_an_exclusive_split_passes_at_once(world):
 def test_an_inclusive_join_behind_a_parallel_split_waits_for_all(world):
     """Scenario 24."""
     world.deploy(
-        process("p").start().parallel("fork").service("A").inclusive("join").service("after").end().at("fork").service("B").to("join")
+        process("p")
+        .start()
+        .parallel("fork")
+        .service("A")
+        .inclusive("join")
+        .service("after")
+        .end()
+        .at("fork")
+        .service("B")
+        .to("join")
     )
     run = world.start("p").complete("B")
     assert run.active == ["A"]

@@ -47,6 +47,7 @@ class Loop(NamedTuple):
 FAMILIES: dict[int, Family] = {}  # by Kind; filled by core.elements
 CHOOSERS: dict[int, Callable[[Step, Element, int], tuple[int, ...]]] = {}  # gateways' own rules; likewise
 LOOPS: dict[bool, Loop] = {}  # by LoopSpec.multi_instance; likewise
+COLLECTORS: list[Start] = []  # keep a result of an activity that ends a path in an ad-hoc sub-process; likewise
 HANDLER_DONE: list[HandlerDone] = []  # told when a compensation handler has completed; likewise
 
 
@@ -132,6 +133,8 @@ def leave(step: Step, element: Element, node: ElementInstance) -> None:
     except Problem as problem:
         raise_incident(step, node, problem, Phase.LEAVING)
         return
+    if element.collected_by >= 0:
+        COLLECTORS[0](step, element, node)
     if element.compensation_handler >= 0 or node.compensations or element.is_compensable:
         record(step, element, node)
     if node.waits:

@@ -288,6 +288,7 @@ class Element(Record, frozen=True, kw_only=True):
     activation_condition: Evaluable | None = None  # complex gateway
     start_quantity: int = 1  # 0: the model names one below 1, which is an incident when it is reached
     completion_quantity: int = 1  # the same
+    collected_by: int = -1  # the ad-hoc sub-process that collects a result when this activity ends a path in it
     link_target: int = -1  # link throw: the catch it goes on at
     upstream: tuple[
         int, ...

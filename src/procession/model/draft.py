@@ -144,7 +144,7 @@ class ElementDraft:
         """How messages call it: its BPMN name and its id."""
         return f"{self.xml.name} '{self.id}'"
 
-    def build(self, *, is_compensable: bool = False) -> Element:
+    def build(self, *, is_compensable: bool = False, collected_by: int = -1) -> Element:
         """The struct."""
         return Element(
             index=self.index,
@@ -186,6 +186,7 @@ class ElementDraft:
             activation_condition=self.activation_condition,
             start_quantity=self.start_quantity,
             completion_quantity=self.completion_quantity,
+            collected_by=collected_by,
             link_target=self.link_target,
             upstream=self.upstream,
             async_before=self.async_before,
@@ -230,7 +231,10 @@ class ProcessDraft:
     def build(self) -> Definition:
         """The struct."""
         compensating = {draft.scope for draft in self.elements if self._compensates(draft)}
-        elements = tuple(draft.build(is_compensable=draft.index in compensating) for draft in self.elements)
+        elements = tuple(
+            draft.build(is_compensable=draft.index in compensating, collected_by=self._collected_by(draft))
+            for draft in self.elements
+        )
         root = self.root
         typed = [start for draft in self.children(root) for start in self._triggered_starts(draft)]
         return Definition(
@@ -257,6 +261,13 @@ class ProcessDraft:
         if draft.kind != Kind.EVENT_SUB_PROCESS or draft.start_event < 0:
             return False
         return self.elements[draft.start_event].has(Trigger.COMPENSATION)
+
+    def _collected_by(self, draft: ElementDraft) -> int:
+        """The ad-hoc sub-process around an activity at the end of a path, if it collects results."""
+        if draft.scope < 0 or draft.outgoing or draft.kind not in ACTIVITIES - {Kind.EVENT_SUB_PROCESS}:
+            return -1
+        spec = self.elements[draft.scope].ad_hoc
+        return draft.scope if spec is not None and spec.output_collection else -1
 
     def _triggered_starts(self, draft: ElementDraft) -> list[ElementDraft]:
         """What starts an instance by an event: typed start events, receive tasks, what follows an event gateway."""

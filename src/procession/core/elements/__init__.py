@@ -14,7 +14,7 @@ from procession.core.elements import (
     scopes,
     tasks,
 )
-from procession.core.lifecycle import CHOOSERS, FAMILIES, HANDLER_DONE, LOOPS, Family, Loop
+from procession.core.lifecycle import CHOOSERS, COLLECTORS, FAMILIES, HANDLER_DONE, LOOPS, Family, Loop
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
@@ -79,4 +79,5 @@ LOOPS.update(
         False: Loop(multi_instance.start_loop, multi_instance.left_loop),
     }
 )
+COLLECTORS[:] = [ad_hoc.collect]
 HANDLER_DONE[:] = [events.handler_completed]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
-from procession.core.lifecycle import complete, empty, raise_incident
+from procession.core.lifecycle import close_event_sub_processes, complete, empty, raise_incident
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
@@ -53,7 +53,26 @@ def settle_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
         step.emit(e.DataChanged(node.key, {"queue": queue[1:] or None, "began": True}))
         step.enter(queue[0], node.key)
     else:
-        complete(step, element, node)
+        finish(step, element, spec, node)
+
+
+def collect(step: Step, element: Element, node: ElementInstance) -> None:
+    """An activity ended a path: evaluate the output element where the activity stands, and keep the value."""
+    host = step.state.nodes[node.scope]
+    spec = step.elements[element.collected_by].ad_hoc or AdHocSpec()
+    value = plain(step.evaluate(spec.output_element, step.context(node.key))) if spec.output_element else None
+    why = step.take_warnings()
+    if why:
+        step.emit(e.Warned(node.key, element.index, why))
+    outputs = cast("list[Any]", (host.data or {}).get("outputs") or [])
+    step.emit(e.DataChanged(host.key, {"outputs": [*outputs, value]}))
+
+
+def finish(step: Step, element: Element, spec: AdHocSpec, node: ElementInstance) -> None:
+    """Everything is done: hand the collected results up and complete."""
+    close_event_sub_processes(step, node)
+    results = {spec.output_collection: (node.data or {}).get("outputs") or []} if spec.output_collection else None
+    complete(step, element, node, results)
 
 
 def close(step: Step, spec: AdHocSpec, node: ElementInstance) -> None:

@@ -16,7 +16,7 @@ from procession.core.lifecycle import activate, empty, leave, raise_incident, re
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
-from procession.core.variables import plain, propagate, whole_number
+from procession.core.variables import plain, propagate, whole_number, write
 from procession.core.waits import close_waits, text_of
 from procession.model.definition import Element, EventSpec, LoopSpec, Trigger
 
@@ -44,6 +44,8 @@ def start_multi_instance(step: Step, element: Element, body: ElementInstance) ->
     if spec.output_collection:
         changes["outputs"] = [None] * total
     step.emit(e.LoopChanged(body.key, changes))
+    if spec.count_variables:
+        write(step, body.key, _counters(spec, total, 0))
     if total:
         step.enter(element.index, body.key)
     else:
@@ -86,6 +88,8 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
         step.emit(e.LoopResult(body.key, node.loop_index, output))
     end_inner(step, element, node)
     step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
+    if spec.count_variables:
+        write(step, body.key, _counters(spec, loop["total"], loop["done"]))
     if spec.behavior != "All":
         satisfied = throw_behavior(step, element, body, loop["done"]) or satisfied
     if body.key not in step.state.nodes:
@@ -249,6 +253,12 @@ def _counts(step: Step, body: ElementInstance, done: int, leaving: int = 0) -> d
         "nrOfCompletedInstances": done,
         "nrOfActiveInstances": active,
     }
+
+
+def _counters(spec: LoopSpec, total: int, done: int) -> dict[str, Any]:
+    """The variables in which Camunda 7 shows the counters to the inner instances."""
+    active = min(1, total - done) if spec.sequential else total - done
+    return {"nrOfInstances": total, "nrOfCompletedInstances": done, "nrOfActiveInstances": active}
 
 
 def _goes_on(step: Step, spec: LoopSpec, node: ElementInstance) -> bool:

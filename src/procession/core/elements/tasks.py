@@ -133,7 +133,9 @@ def _is_bare(element: Element) -> bool:
     """Whether nothing can happen at an activity without work; what holds elements or calls a process has some."""
     if element.kind < Kind.TASK:
         return False
-    return not (element.inputs or element.outputs or element.boundaries or element.listeners)
+    return not (
+        element.inputs or element.outputs or element.boundaries or element.listeners or element.collected_by >= 0
+    )
 
 
 def _starts(step: Step, element: Element, scope: int, flow: int) -> bool:
