@@ -202,7 +202,8 @@ class Store(Protocol):
         ``StartByEvent`` with a new instance key from ``keys``, unless the correlation key is not empty and an
         instance started by it is still running (then it is buffered). Without any match it is buffered until its
         time to live ends. ``message_id`` makes (name, correlation key, id) unique until the message's time ends,
-        matched or not. Subscriptions are served oldest first, start events by process id.
+        matched or not; one that was dropped does not count. Subscriptions are served oldest first, start events by
+        process id.
         """
         ...
 

@@ -117,9 +117,6 @@ def _place(message: NewMessage, waiting: Waiting, keys: Keys, changes: Changes, 
     identity = (*_channel(message), message.message_id)
     if message.message_id and waiting.known.get(identity, message.key) != message.key:
         return PublishResult(duplicate=True)
-    if message.message_id and expires_at > now:
-        waiting.known[identity] = message.key
-        changes.message_ids.append((*identity, message.key, expires_at))
     offered = Offered(
         key=message.key,
         name=message.name,
@@ -138,6 +135,9 @@ def _place(message: NewMessage, waiting: Waiting, keys: Keys, changes: Changes, 
         changes.buffered.append((*identity_columns, only, encode_json(given.process_ids), message.variables))
     elif message.key in waiting.kept:
         changes.used.append(message.key)
+    if message.message_id and expires_at > now and (given.instances or is_buffered):  # a dropped one may come again
+        waiting.known[identity] = message.key
+        changes.message_ids.append((*identity, message.key, expires_at))
     return PublishResult(
         instances=given.instances, buffered=is_buffered, woken=[FOLLOW_UP_QUEUE] if given.instances else []
     )

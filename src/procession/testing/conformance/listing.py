@@ -6,7 +6,7 @@ from __future__ import annotations
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind, JobState
 from procession.store.port import Store
-from procession.store.rows import NewIncident, NewUserTask, Step, UserTaskChange
+from procession.store.rows import JobChange, NewIncident, NewUserTask, Step, UserTaskChange
 from procession.testing.conformance.stage import (
     MESSAGE,
     ManualClock,
@@ -218,6 +218,18 @@ class TestIncidents:
         (listed,) = await store.list_incidents()
         assert listed.message.startswith("NUL ")
         assert len(listed.message) <= 10_000
+
+    async def test_neither_are_the_words_of_a_failed_job(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        job = service_job(keys, step)
+        step.new_jobs = [job]
+        await apply(store, keys, step)
+        hostile = "NUL \0 and \udc80 " + "x" * 20_000
+        failed = JobChange(key=job.key, state=JobState.FAILED, retries=0, error=hostile)
+        await apply(store, keys, next_step(step, changed_jobs=[failed]))
+        (stored,) = await jobs_of(store)
+        assert stored.error.startswith("NUL ")
+        assert len(stored.error) <= 10_000
 
 
 class TestUserTasks:

@@ -205,6 +205,13 @@ class TestPublish:
         (again,) = await store.publish([message(keys, message_id="m-1")], keys)
         assert (len(again.instances), again.duplicate) == (1, False)
 
+    async def test_a_message_id_of_a_dropped_message_may_come_again(self, store: Store, keys: Keys) -> None:
+        dropped = [message(keys, message_id="m-1", buffer=False) for _ in range(2)]
+        results = await store.publish(dropped, keys)
+        assert [(result.duplicate, result.buffered) for result in results] == [(False, False)] * 2
+        (again,) = await store.publish([message(keys, message_id="m-1")], keys)
+        assert (again.duplicate, again.buffered) == (False, True)
+
     async def test_a_message_that_could_not_be_taken_is_offered_again_to_its_process_until_its_first_end(
         self, store: Store, keys: Keys, clock: ManualClock
     ) -> None:
