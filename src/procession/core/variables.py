@@ -11,11 +11,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
-from procession.core.state import ElementInstance, State
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, State
 from procession.core.step import Step
 from procession.feel import to_json
 from procession.model.definition import IoMapping
 
+FAILURES = frozenset({"assertion", "limit"})  # warnings of an expression that make a mapping fail; others give null
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 
 
@@ -67,12 +69,15 @@ def propagate(step: Step, key: int, values: dict[str, Any]) -> None:
 
 
 def map_inputs(step: Step, node: ElementInstance, mappings: tuple[IoMapping, ...]) -> None:
-    """Evaluate input mappings into local variables, in order. A missing source gives null and a warning event."""
+    """Evaluate input mappings into local variables, in order. A missing source gives null and a warning event.
+
+    Raises Problem when one fails.
+    """
     context = dict(step.context(node.key))
     local: dict[str, Any] = {}
     for mapping in mappings:
         value = plain(step.evaluate(mapping.source, context))
-        _warn(step, node)
+        _warn(step, node, mapping)
         name = mapping.target[0]
         if len(mapping.target) > 1:
             value = merged(local.get(name), mapping.target[1:], value)
@@ -81,13 +86,13 @@ def map_inputs(step: Step, node: ElementInstance, mappings: tuple[IoMapping, ...
 
 
 def map_outputs(step: Step, node: ElementInstance, mappings: tuple[IoMapping, ...]) -> None:
-    """Evaluate output mappings on the local scope and merge the targets upwards, in order."""
+    """Evaluate output mappings on the local scope and merge the targets upwards, in order. Raises Problem."""
     context = dict(step.context(node.key))
     scope = node.scope
     results: dict[str, Any] = {}
     for mapping in mappings:
         value = plain(step.evaluate(mapping.source, context))
-        _warn(step, node)
+        _warn(step, node, mapping)
         name = mapping.target[0]
         if len(mapping.target) > 1:
             there = results[name] if name in results else step.context(scope).get(name)
@@ -114,8 +119,15 @@ def whole_number(value: object, least: int, most: int) -> int | None:
     return number if exact and least <= number <= most and not isinstance(value, bool) else None
 
 
-def _warn(step: Step, node: ElementInstance) -> None:
-    """Keep an expression's warnings with the element."""
+def _warn(step: Step, node: ElementInstance, mapping: IoMapping) -> None:
+    """Keep an expression's warnings with the element. Raises Problem where it failed: an assertion, a limit."""
+    if not step.warnings:
+        return
+    failed = any(getattr(warning, "code", "") in FAILURES for warning in step.warnings)
     text = step.take_warnings()
-    if text:
-        step.emit(e.Warned(node.key, node.element, text))
+    if failed:
+        where = step.elements[node.element]
+        target = ".".join(mapping.target)
+        message = f"The mapping to '{target}' of '{where.id}' (line {where.line}) failed: {text}"
+        raise Problem(IncidentKind.IO_MAPPING_ERROR, message)
+    step.emit(e.Warned(node.key, node.element, text))

@@ -47,7 +47,7 @@ BUILTINS["get or else"].forgives = True
 def assert_condition(value: object, condition: object, cause: str | None = None) -> object:
     """The value where the condition is true, else null and a warning with the cause."""
     if condition is not True:
-        raise Invalid(cause or "the condition is not fulfilled")
+        raise Invalid(cause or "the condition is not fulfilled", "assertion")
     return value
 
 

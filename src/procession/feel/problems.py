@@ -18,6 +18,7 @@ WarningCode = Literal[
     "no-member",
     "invalid-type",
     "invalid-argument",
+    "assertion",
     "limit",
     "internal",
 ]

@@ -31,7 +31,7 @@ from procession.core.commands import (
     Send,
     StartInstance,
 )
-from procession.core.events import Ended, Event, Subscribed, WaitClosed
+from procession.core.events import Ended, Event, Resumed, Subscribed, WaitClosed
 from procession.errors import Conflict, NotFound, Rejected
 from procession.ids import Keys
 from procession.jobs.schedule import Due, cycle_due, date_due, duration_due, next_due
@@ -295,6 +295,8 @@ class CoreWorld:
             self._meet(run, event)
         elif isinstance(event, WaitClosed):
             self.subscriptions.pop(event.key, None)
+        elif isinstance(event, Resumed):
+            self.queue.extend(self.messages.resumed(run.instance))
         elif isinstance(event, Ended):
             for message in self.messages.waiting(self.now):
                 self._offer(message)
@@ -339,7 +341,8 @@ class CoreWorld:
         if process_id in message.taken or active:
             return 0
         message.taken.add(process_id)
-        command = StartInstance(self.keys.take(), message.variables, start=element.id, start_channel=key)
+        name = message.channel.name
+        command = StartInstance(self.keys.take(), message.variables, start=element.id, start_channel=key, event=name)
         return self._begin(definition, command).instance
 
     def _broadcast(self, name: str, variables: dict[str, Any]) -> None:
@@ -347,7 +350,7 @@ class CoreWorld:
             if event.trigger == Trigger.SIGNAL and event.name == name:
                 self.queue.append(Send(instance, Correlate(event.key, name, variables)))
         for definition, element, _ in self._start_events(Trigger.SIGNAL, name):
-            self._begin(definition, StartInstance(self.keys.take(), variables, start=element.id))
+            self._begin(definition, StartInstance(self.keys.take(), variables, start=element.id, event=name))
 
     def _start_events(self, trigger: Trigger, name: str) -> list[tuple[Definition, Element, EventSpec]]:
         """The start events of latest versions that a message or signal of this name triggers."""

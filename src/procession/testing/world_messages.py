@@ -60,6 +60,12 @@ class Messages:
         """Keep a correlation for an instance that takes no steps now."""
         self.postponed.append(send)
 
+    def resumed(self, instance: int) -> list[Send]:
+        """What was kept for an instance that takes steps again."""
+        kept = [send for send in self.postponed if send.instance == instance]
+        self.postponed = [send for send in self.postponed if send.instance != instance]
+        return kept
+
     def sweep(self, now: int) -> None:
         """Drop what has lived."""
         self.buffered = {key: message for key, message in self.buffered.items() if message.expires > now}

@@ -51,7 +51,7 @@ def happen(step: Step, element: Element, owner: ElementInstance, spec: EventSpec
     kind = element.kind
     if kind == Kind.BOUNDARY_EVENT:
         trigger_boundary(step, element, owner, spec, variables)
-    elif kind == Kind.START_EVENT:
+    elif kind == Kind.START_EVENT and owner.element != element.index:
         trigger_event_sub_process(step, element, owner, spec, variables)
     elif owner.element != element.index:
         trigger_gateway(step, element, owner, spec, variables)
