@@ -51,10 +51,12 @@ class PostgresDatabases:
     def __init__(self, *, own: PostgresServer | None, url: str = "") -> None:
         self._own = own
         self._url = own.url() if own is not None else url
+        self._names: list[str] = []
 
     async def create(self, variant: Variant) -> PostgresDatabase:
         """An empty database; asynchronous commit is a setting of the database, and of the product's URL."""
         name = f"procession_bench_{secrets.token_hex(6)}"
+        self._names.append(name)  # before it is made: whatever interrupts us, it is known
         connection: Connection = await asyncpg.connect(self._url)
         try:
             await connection.execute(f"create database {name} template template0 encoding 'UTF8'")
@@ -82,9 +84,16 @@ class PostgresDatabases:
         )
 
     async def close(self) -> None:
-        """Stop our own server."""
+        """Stop our own server; on another, drop what is left of what we made."""
         if self._own is not None:
             await asyncio.to_thread(self._own.close)
+            return
+        connection: Connection = await asyncpg.connect(self._url)
+        try:
+            for name in self._names:
+                await connection.execute(f"drop database if exists {name} with (force)")
+        finally:
+            await connection.close()
 
 
 class PostgresDatabase:

@@ -89,7 +89,7 @@ class ClientWork(Record, kw_only=True):
     """What the run cost the process or processes that ran starters and workers."""
 
     cpu_s: float
-    calls: int  # HTTP requests that the stub answered
+    calls: int  # HTTP requests that the stub answered; where it runs elsewhere, those that handlers made
     starts: int
     rejected: int  # starts that were refused for the moment and tried again
     counters: dict[str, int] = {}  # what the product itself counted

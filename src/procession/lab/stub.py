@@ -54,9 +54,13 @@ class StubServer:
 
     async def open(self) -> None:
         """Listen on a free port of loopback."""
-        self._server = await asyncio.get_running_loop().create_server(lambda: _Connection(self), "127.0.0.1", 0)
+        self._server = await asyncio.get_running_loop().create_server(self.connection, "127.0.0.1", 0)
         port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/test.json"
+
+    def connection(self) -> asyncio.Protocol:
+        """What answers on one connection."""
+        return _Connection(self)
 
     def close(self) -> None:
         """Listen no more."""
@@ -99,6 +103,11 @@ async def calls(client: Client, url: str, connections: int) -> AsyncGenerator[Ca
         yield call
 
 
+def nginx_program() -> str | None:
+    """Where nginx is, also in the folders that only administrators have in their path."""
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+
+
 @contextmanager
 def stub_elsewhere(stub: Stub) -> Generator[str, None, None]:
     """A stub outside the measured process, as long as needed: its URL; empty for one in the same process."""
@@ -124,7 +133,7 @@ def _python_stub() -> Generator[str, None, None]:
 
 @contextmanager
 def _nginx() -> Generator[str, None, None]:
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    program = nginx_program()
     if program is None:
         message = "Expected nginx to be installed for --stub nginx, found no such program; use --stub process"
         raise Misconfigured(message)
