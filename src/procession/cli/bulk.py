@@ -1,0 +1,43 @@
+"""One verb for many things: a question before, a bar meanwhile, and afterwards what was done and what was refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from procession.cli import screen
+from procession.cli.endings import REJECTED
+from procession.cli.options import options
+from procession.cli.session import each
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def confirm(question: str, count: int, *, yes: bool) -> None:
+    """Ask a person before many things change. Raises a usage error where there is nobody to ask, Abort on no."""
+    if yes or count == 0:
+        return
+    if not sys.stdin.isatty():
+        message = f"{question} Say --yes: there is no terminal to ask on"
+        raise typer.BadParameter(message)
+    typer.confirm(question, abort=True, err=True)
+
+
+async def act_on_all(done: str, what: str, keys: Sequence[int], act: Callable[[int], Awaitable[None]]) -> None:
+    """Do it, several at once, and tell. Ends with exit code 1 when some were refused. Raises Unavailable."""
+    with screen.progress(done.capitalize(), len(keys), quiet=options().json) as progress:
+        refused = await each(keys, act, progress.step)
+    agreed = [key for key in keys if key not in refused]
+    if options().json:
+        problems = [{"key": key, "message": str(error)} for key, error in refused.items()]
+        screen.json({done: agreed, "refused": problems})
+    else:
+        for error in refused.values():
+            screen.error(str(error))
+        if agreed or not refused:
+            screen.line(f"{len(agreed)} {what}{'' if len(agreed) == 1 else 's'} {done}")
+    if refused:
+        raise typer.Exit(REJECTED)

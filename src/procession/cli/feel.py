@@ -1,0 +1,206 @@
+"""``procession feel``: evaluate FEEL, once or line by line. It needs no database."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from procession.cli import screen
+from procession.cli.endings import REJECTED
+from procession.cli.options import options, with_options
+from procession.cli.values import Var, json_object, variables
+
+if TYPE_CHECKING:
+    from procession.feel import FeelSyntaxError, FeelWarning
+
+PROMPT = "feel> "
+HISTORY_LINES = 1_000
+HELP = """\
+An expression shows its value and its type. Besides:
+  :set NAME EXPRESSION   give a name a value
+  :context JSON|FILE     read names from a file or an object
+  :names                 what is known
+  :quit                  end (also Ctrl-D)"""
+
+Context = dict[str, Any]
+
+
+@with_options
+def feel(
+    expression: Annotated[str | None, typer.Argument(help="The expression; without one: line by line.")] = None,
+    context: Annotated[
+        str, typer.Option("--context", "-c", metavar="JSON|FILE", help="What the names mean: an object, or a file.")
+    ] = "",
+    var: Var = None,
+) -> None:
+    """Evaluate FEEL expressions.
+
+    Shows the value, its type, and why parts of it are null. Without an expression it reads one a line.
+    """
+    names = read_context(context) if context else {}
+    names |= variables(var)
+    if expression is None:
+        _lines(names)
+    elif not _answer(expression, names):
+        raise typer.Exit(REJECTED)
+
+
+def read_context(source: str) -> Context:
+    """Names from a JSON object, a file's name, or ``-``. Raises InvalidValue."""
+    is_name = not source.lstrip().startswith(("{", "@")) and source != "-"
+    return json_object(f"@{source}" if is_name else source, "--context")
+
+
+def _answer(expression: str, names: Context) -> bool:
+    """Evaluate and show; False for a syntax error."""
+    from procession.feel import FeelSyntaxError, compile  # noqa: PLC0415, A004 - quick start
+
+    try:
+        compiled = compile(expression, names)
+    except FeelSyntaxError as error:
+        _show_syntax_error(error)
+        return False
+    warnings: list[FeelWarning] = []
+    found = compiled.evaluate(names, now=datetime.now(UTC).astimezone(), warnings=warnings)
+    _show(found, warnings)
+    return True
+
+
+def _show(found: object, warnings: list[FeelWarning]) -> None:
+    """Value, type, warnings."""
+    kind = type_name(found)
+    if options().json:
+        screen.json({"value": _plain(found), "type": kind, "warnings": warnings})
+        return
+    screen.line(_written(found), (f"   {kind}", "dim"))
+    for warning in warnings:
+        screen.note(("! ", "yellow"), str(warning))
+
+
+def _show_syntax_error(error: FeelSyntaxError) -> None:
+    """Where the text stops to be FEEL."""
+    if options().json:
+        found = {"type": "FeelSyntaxError", "message": error.message, "line": error.line, "column": error.column}
+        screen.error_json({"error": {**found, "exitCode": REJECTED}})
+        return
+    lines = error.text.splitlines() or [""]
+    screen.note("  ", lines[min(error.line, len(lines)) - 1])
+    screen.note("  ", " " * (error.column - 1), ("^", "bold red"))
+    screen.error(f"{error.message} (line {error.line}, column {error.column})")
+
+
+def type_name(found: object) -> str:
+    """The type's name in FEEL."""
+    from procession.feel import (  # noqa: PLC0415 - quick start
+        Date,
+        DateTime,
+        DaysDuration,
+        Function,
+        MonthsDuration,
+        Range,
+        Time,
+    )
+
+    names = {
+        bool: "boolean",
+        str: "string",
+        list: "list",
+        dict: "context",
+        Date: "date",
+        Time: "time",
+        DateTime: "date and time",
+        DaysDuration: "days and time duration",
+        MonthsDuration: "years and months duration",
+        Range: "range",
+        Function: "function",
+    }
+    return "null" if found is None else next((names[kind] for kind in names if type(found) is kind), "number")
+
+
+def _plain(found: object) -> object:
+    """The value as JSON has it; functions as text."""
+    from procession.feel import to_json  # noqa: PLC0415 - quick start
+
+    try:
+        return to_json(found)
+    except ValueError:
+        return str(found)
+
+
+def _written(found: object) -> str:
+    """The value for eyes: numbers with all their digits."""
+    is_plain = found is None or type(found) in {str, list, dict, bool}
+    return screen.value(_plain(found)) if is_plain else str(found)
+
+
+# -- line by line -----------------------------------------------------------------------------------------------------
+def _lines(names: Context) -> None:
+    """Read expressions until the input ends."""
+    asks = sys.stdin.isatty()
+    if asks:
+        _remember_lines()
+        screen.note("FEEL, one expression a line; :help tells more, Ctrl-D ends.")
+    while True:
+        try:
+            text = input(PROMPT) if asks else sys.stdin.readline()
+        except (EOFError, KeyboardInterrupt):
+            screen.note("")
+            return
+        if not asks and not text:
+            return
+        text = text.strip()
+        if text in {":quit", ":q"}:
+            return
+        if text:
+            _command(text, names) if text.startswith(":") else _answer(text, names)
+
+
+def _command(text: str, names: Context) -> None:
+    """A line that begins with a colon."""
+    from procession.errors import InvalidValue  # noqa: PLC0415 - beside its only use
+
+    verb, _, rest = text[1:].partition(" ")
+    name, _, expression = rest.strip().partition(" ")
+    if verb == "set" and name and expression:
+        _set(name, expression, names)
+    elif verb == "context" and rest:
+        try:
+            names.update(read_context(rest.strip()))
+        except InvalidValue as error:
+            screen.error(str(error))
+    elif verb == "names":
+        screen.pairs((known, _written(value)) for known, value in sorted(names.items()))
+    else:
+        screen.note(HELP)
+
+
+def _set(name: str, expression: str, names: Context) -> None:
+    """Give a name the value of an expression."""
+    from procession.feel import FeelSyntaxError, compile  # noqa: PLC0415, A004 - quick start
+
+    try:
+        names[name] = compile(expression, names).evaluate(names, now=datetime.now(UTC).astimezone())
+    except FeelSyntaxError as error:
+        _show_syntax_error(error)
+
+
+def _remember_lines() -> None:
+    """Lines typed before come back with the arrow keys, also next time."""
+    import readline  # noqa: PLC0415 - changes how input() works
+
+    folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "procession"
+    file = folder / "feel_history"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        readline.read_history_file(file)
+    except OSError:
+        return  # a home that cannot be written to: nothing is remembered
+    readline.set_history_length(HISTORY_LINES)
+    atexit.register(readline.write_history_file, file)

@@ -1,0 +1,92 @@
+"""All commands in one place: their names, their groups, their order in the help. It does nothing itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from procession import __version__
+from procession.cli import (
+    bench,
+    database,
+    definitions,
+    deploy,
+    dev,
+    feel,
+    incidents,
+    instance,
+    instances,
+    jobs,
+    lint,
+    messages,
+    nodes,
+    start,
+    tasks,
+    variables,
+    work,
+)
+from procession.cli.endings import Program
+from procession.cli.options import AsJson, Debug, Url, add
+
+BUILD, RUN, LOOK, ACT, OPERATE = "Build", "Run", "Look", "Act", "Operate"
+
+program = typer.Typer(
+    name="procession",
+    cls=Program,
+    help="Durable BPMN processes and jobs for Python, on the database that you already run.",
+    epilog="Exit codes: 0 done, 1 rejected or findings, 2 wrong usage, 3 unavailable (try again).",
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    """Print the version and end."""
+    if asked:
+        typer.echo(f"procession {__version__}")
+        raise typer.Exit
+
+
+@program.callback()
+def root(
+    context: typer.Context,
+    url: Url = "",
+    as_json: AsJson = False,
+    debug: Debug = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    """Take the options that stand before the command."""
+    del version
+    add(url, as_json, debug)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+program.command("dev", rich_help_panel=BUILD)(dev.dev)
+program.command("lint", rich_help_panel=BUILD)(lint.lint)
+program.command("deploy", rich_help_panel=BUILD)(deploy.deploy)
+program.command("feel", rich_help_panel=BUILD)(feel.feel)
+
+program.command("work", rich_help_panel=RUN)(work.work)
+program.command("start", rich_help_panel=RUN)(start.start)
+program.command("publish", rich_help_panel=RUN)(messages.publish)
+program.command("broadcast", rich_help_panel=RUN)(messages.broadcast)
+
+program.command("definitions", rich_help_panel=LOOK)(definitions.definitions)
+program.command("instances", rich_help_panel=LOOK)(instances.instances)
+program.command("instance", rich_help_panel=LOOK)(instance.instance)
+program.command("incidents", rich_help_panel=LOOK)(incidents.incidents)
+program.command("jobs", rich_help_panel=LOOK)(jobs.jobs)
+program.command("messages", rich_help_panel=LOOK)(messages.messages)
+program.command("subscriptions", rich_help_panel=LOOK)(messages.subscriptions)
+program.command("nodes", rich_help_panel=LOOK)(nodes.nodes)
+
+program.command("resolve", rich_help_panel=ACT)(incidents.resolve)
+program.command("cancel", rich_help_panel=ACT)(instances.cancel)
+program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
+program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
+
+program.add_typer(database.group, name="db", rich_help_panel=OPERATE)
+bench.mount(program, panel=OPERATE)

@@ -1,0 +1,160 @@
+"""Works until told to stop: one application in this process, its signals, what it says about itself.
+
+SIGTERM or SIGINT: stop gracefully. A second one: end at once, as if killed; other processes then take over what ran.
+A supervised process also stops when its stdin ends, so that it never outlives whoever started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from procession.cli import screen
+from procession.cli.options import options
+
+if TYPE_CHECKING:
+    from procession.app import Procession
+
+T = TypeVar("T")
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+KILLED = 128  # plus the signal's number: the exit code of a process that a signal ended
+
+
+def run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on uvloop where it is installed."""
+    factory = None
+    if importlib.util.find_spec("uvloop") is not None:
+        import uvloop  # noqa: PLC0415 - not installed everywhere
+
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(coroutine)
+
+
+def show_logs(level: int) -> None:
+    """Log to stderr, unless the application has set up its own logging."""
+    logging.basicConfig(
+        level=logging.DEBUG if options().debug else logging.WARNING, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    logging.getLogger("procession").setLevel(logging.DEBUG if options().debug else level)
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
+
+
+def tell(event: str, text: str = "", **details: object) -> None:
+    """Say something about this process, at once: a line for people, or a JSON object a line."""
+    if options().json:
+        screen.json_line({"event": event, **details})
+    elif text:
+        screen.line(text)
+        sys.stdout.flush()
+
+
+class Stop:
+    """The wish to stop: set by the first signal. The second ends the process. To be made on a running loop."""
+
+    def __init__(self, *, at_once: Callable[[], None] = lambda: None) -> None:
+        self._wished = asyncio.Event()
+        self._at_once = at_once
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._signal, number)
+
+    @property
+    def wished(self) -> bool:
+        """Whether somebody wants it."""
+        return self._wished.is_set()
+
+    async def wait(self) -> None:
+        """Until somebody wants it."""
+        await self._wished.wait()
+
+    def wish(self) -> None:
+        """Stop gracefully."""
+        if not self.wished:
+            self._wished.set()
+            tell("stopping", "Stopping: running jobs may end (once more: at once)")
+
+    def _signal(self, number: int) -> None:
+        if not self.wished:
+            self.wish()
+            return
+        self._at_once()
+        sys.stdout.flush()
+        os._exit(KILLED + number)  # nothing may keep it: a handler may block the loop's threads
+
+
+async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]], *, supervised: bool) -> None:
+    """Open the application with its workers, work until told to stop, close gracefully. Raises what opening raises."""
+    stop = Stop()
+    if supervised:
+        _stop_with_parent(stop)
+    opening = asyncio.ensure_future(app.open())
+    wish = asyncio.ensure_future(stop.wait())
+    await asyncio.wait([opening, wish], return_when=asyncio.FIRST_COMPLETED)
+    if not opening.done():
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+        return
+    await opening
+    try:
+        await opened(app)
+        await wish
+    finally:
+        wish.cancel()
+        await app.close()
+    tell("stopped", "Stopped")
+
+
+def _stop_with_parent(stop: Stop) -> None:
+    """Wish to stop when stdin, the pipe that the parent holds, ends."""
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        if not os.read(0, 1024):
+            loop.remove_reader(0)
+            stop.wish()
+
+    loop.add_reader(0, read)
+
+
+def describe(app: Procession) -> None:
+    """What this process works on, for whoever started it."""
+    from procession import __version__  # noqa: PLC0415 - beside its only use
+
+    handlers = app.handlers
+    if options().json:
+        tell(
+            "working",
+            url=app.url,
+            node=app.node,
+            pid=os.getpid(),
+            methods=sorted(handlers.methods),
+            jobs=sorted(handlers.jobs),
+        )
+        return
+    screen.line(
+        ("Procession ", "bold"),
+        __version__,
+        " works on ",
+        (app.url, "bold"),
+        f" as node {app.node} (pid {os.getpid()})",
+    )
+    rows = [("methods", ", ".join(sorted(handlers.methods))), ("jobs", ", ".join(sorted(handlers.jobs)))]
+    screen.pairs(row for row in rows if row[1])
+    if not handlers.methods and not handlers.jobs:
+        screen.line(("  No handlers: timers, messages and people's tasks go on; service tasks wait.", "yellow"))
+    sys.stdout.flush()
+
+
+def exit_with(code: int) -> None:
+    """End with this code, if it is one."""
+    if code:
+        raise typer.Exit(code)
