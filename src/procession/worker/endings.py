@@ -113,6 +113,7 @@ class Endings:
             self._final(job, text)
             return
         delay = self._delay_ms(job, handler) if after_ms is None else after_ms
+        logger.info("job %d (%s) failed, %d attempts left: %s", job.key, job.type, left, text)
         self._row(job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
 
     def _delay_ms(self, job: Delivery, handler: Handler | None) -> int:
@@ -128,6 +129,7 @@ class Endings:
 
     def _final(self, job: Delivery, text: str) -> None:
         """No more attempts: an incident, or a failed job."""
+        logger.info("job %d (%s) failed for good: %s", job.key, job.type, text)
         if job.kind == JobKind.TASK:
             self._row(job, JobEnd.FAILED, error=text)
             return
