@@ -7,6 +7,7 @@ from procession.core.apply import apply, fold
 from procession.core.check import check
 from procession.core.codec import decode_state, encode_state
 from procession.core.decide import Decision, decide
+from procession.core.migrate import MigrationFinding, migrate, migration_findings
 from procession.core.state import ElementInstance, Incident, IncidentKind, Phase, State, Status
 from procession.core.variables import visible_variables
 
@@ -15,6 +16,7 @@ __all__ = [
     "ElementInstance",
     "Incident",
     "IncidentKind",
+    "MigrationFinding",
     "Phase",
     "State",
     "Status",
@@ -24,5 +26,7 @@ __all__ = [
     "decode_state",
     "encode_state",
     "fold",
+    "migrate",
+    "migration_findings",
     "visible_variables",
 ]

@@ -335,6 +335,49 @@ def resumed(state: State, event: e.Resumed) -> None:  # noqa: ARG001 - same shap
     state.status = Status.ACTIVE
 
 
+def migrated(state: State, event: e.Migrated) -> None:
+    """Every index becomes the target's."""
+    elements, flows = event.elements, event.flows
+    for node in state.nodes.values():
+        node.element = elements[node.element]
+        node.via = flows.get(node.via, -1)
+        for wait in node.waits or ():
+            wait.element = elements[wait.element]
+        if node.arrived:
+            node.arrived = {
+                elements[index]: {flows[flow]: count for flow, count in here.items()}
+                for index, here in node.arrived.items()
+            }
+        for record in node.compensations or ():
+            migrate_record(record, elements)
+        if node.data:
+            node.data = migrated_data(node.data, elements, flows)
+    state.pending = [(flows.get(flow, -1), elements[index], scope) for flow, index, scope in state.pending]
+
+
+def migrate_record(record: Compensation, elements: dict[int, int]) -> None:
+    """The same for a recorded handler and those within."""
+    record.element = elements[record.element]
+    for nested in record.nested or ():
+        migrate_record(nested, elements)
+
+
+def migrated_data(data: dict[str, Any], elements: dict[int, int], flows: dict[int, int]) -> dict[str, Any]:
+    """The same for what the families keep: late tokens, the activity to compensate, what is still to start."""
+    changed = dict(data)
+    if "late" in data:
+        changed["late"] = {
+            str(elements[int(name)]): [flows[flow] for flow in late if flow in flows]
+            for name, late in data["late"].items()
+            if int(name) in elements
+        }
+    if data.get("activity", -1) >= 0:
+        changed["activity"] = elements.get(data["activity"], -1)
+    if "queue" in data:
+        changed["queue"] = [elements[index] for index in data["queue"] if index in elements]
+    return changed
+
+
 APPLIERS: dict[type[e.Event], Applier] = {
     e.Started: started,
     e.Ended: ended,
@@ -374,6 +417,7 @@ APPLIERS: dict[type[e.Event], Applier] = {
     e.CompensationRecorded: compensation_recorded,
     e.CompensationChanged: compensation_changed,
     e.CompensationHandedOver: compensation_handed_over,
+    e.Migrated: migrated,
     e.Suspended: suspended,
     e.Resumed: resumed,
     e.Warned: nothing,

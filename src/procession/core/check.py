@@ -51,12 +51,14 @@ def _node(definition: Definition, state: State, node: ElementInstance) -> list[s
             problems.append(f"{name} is not among the children of its scope")
         elif not scope.body and definition.elements[scope.element].kind not in SCOPES:
             problems.append(f"{name} is in scope {node.scope}, which is no scope")
-    if node.phase != Phase.ACTIVE and not node.incident and not (node.data and LISTENER in node.data):
+    ending = state.nodes[state.root].phase == Phase.TERMINATING
+    listens = bool(node.data and LISTENER in node.data)
+    if node.phase not in {Phase.ACTIVE, Phase.TERMINATING} and not node.incident and not listens:
         problems.append(f"{name} stays in phase {Phase(node.phase).name} without an incident")
     for here in (node.arrived or {}).values():
         if not here or any(count < 1 for count in here.values()):
             problems.append(f"{name} holds a count of parked tokens below one")
-    if not _waits_for_something(definition, state, node):
+    if not ending and not _waits_for_something(definition, state, node):
         problems.append(f"{name} waits for nothing: it would never go on")
     return problems
 

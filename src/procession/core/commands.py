@@ -143,6 +143,33 @@ class Resume(Command):
     """Go on after Suspend."""
 
 
+class Activate(msgspec.Struct, omit_defaults=True):
+    """Put a token before an element. ``ancestor``: the scope's element instance, where several are active.
+
+    ``variables`` are written to the innermost scope around the element.
+    """
+
+    element: str
+    ancestor: int = 0
+    variables: dict[str, Any] = {}
+
+
+class Move(msgspec.Struct, omit_defaults=True):
+    """Move tokens to another element: one by its element instance, or all of the element ``source``."""
+
+    target: str
+    source: str = ""
+    element_instance: int = 0
+
+
+class Modify(Command):
+    """Change where an instance stands. ``terminate``: keys of element instances."""
+
+    activate: list[Activate] = []
+    move: list[Move] = []
+    terminate: list[int] = []
+
+
 AnyCommand = (
     StartInstance
     | CompleteJob
@@ -160,6 +187,7 @@ AnyCommand = (
     | Continue
     | Suspend
     | Resume
+    | Modify
 )
 
 

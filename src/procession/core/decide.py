@@ -26,6 +26,7 @@ from procession.core.commands import (
     FailJob,
     FireTimer,
     FollowUp,
+    Modify,
     ResolveIncident,
     Resume,
     Send,
@@ -40,8 +41,9 @@ from procession.core.elements.errors import catch, find_catcher, throw_error, th
 from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
 from procession.core.elements.signals import look_again, served
 from procession.core.elements.triggers import fire
-from procession.core.lifecycle import FAMILIES, begin, complete, empty, raise_incident, release, resolve
+from procession.core.lifecycle import FAMILIES, begin, complete, end_all, raise_incident, resolve
 from procession.core.listening import LISTENER
+from procession.core.modify import modify
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
 from procession.core.step import SIGNAL, Step
@@ -274,14 +276,17 @@ def cancel(step: Step, command: Cancel) -> None:
     if state.status not in {Status.ACTIVE, Status.SUSPENDED}:
         message = f"Instance {state.key} is over already"
         raise Conflict(message)
-    empty(step, state.root)
-    release(step, state.nodes[state.root])
-    step.emit(e.Ended(Status.TERMINATED, command.reason))
+    if state.nodes[state.root].phase == Phase.TERMINATING:
+        message = f"Instance {state.key} is being cancelled already"
+        raise Conflict(message)
+    end_all(step, command.reason)
 
 
 def resolve_incident(step: Step, command: ResolveIncident) -> None:
     """Try again what raised an incident."""
     incident = step.state.incidents.get(command.incident)
+    if incident is not None:
+        _must_not_be_ending(step)
     if incident is None:
         message = f"Instance {step.state.key} has no open incident {command.incident}"
         raise NotFound(message)
@@ -341,6 +346,10 @@ def error_uncaught(step: Step, command: ErrorUncaught) -> None:
 def continue_step(step: Step, command: Continue) -> None:
     """Go on with the tokens that a bounded step left on their way. Of a suspended instance they wait for Resume."""
     del command
+    root = step.state.nodes.get(step.state.root)
+    if root is not None and root.phase == Phase.TERMINATING:
+        end_all(step, (root.data or {}).get("reason", ""))
+        return
     if step.state.status == Status.SUSPENDED:
         return
     if not step.state.pending and not conditions.are_deferred(step):
@@ -393,6 +402,7 @@ def _owner(step: Step, key: int, what: str) -> tuple[ElementInstance, Element]:
     if owner is None:
         message = f"Instance {step.state.key} has no open {what} {key}: it was completed or canceled"
         raise NotFound(message)
+    _must_not_be_ending(step)
     node = step.state.nodes[owner]
     return node, step.elements[node.element]
 
@@ -403,7 +413,15 @@ def _waiting(step: Step, key: int, what: str) -> ElementInstance:
     if owner is None:
         message = f"Instance {step.state.key} does not wait for {what} {key} (any more)"
         raise NotFound(message)
+    _must_not_be_ending(step)
     return step.state.nodes[owner]
+
+
+def _must_not_be_ending(step: Step) -> None:
+    """Refuse what comes while a huge instance is cancelled step by step. Raises Conflict."""
+    if step.state.nodes[step.state.root].phase == Phase.TERMINATING:
+        message = f"Instance {step.state.key} is being cancelled"
+        raise Conflict(message)
 
 
 def _must_be_active(step: Step) -> None:
@@ -449,6 +467,7 @@ HANDLERS: dict[type[Command], Callable[[Step, Any], None]] = {
     ChildEnded: child_ended,
     ErrorUncaught: error_uncaught,
     Continue: continue_step,
+    Modify: modify,
     Suspend: suspend,
     Resume: resume,
 }

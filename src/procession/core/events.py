@@ -334,6 +334,14 @@ class CompensationHandedOver(Event, tag="compensation-handed-over"):
     to: int
 
 
+class Migrated(Event, tag="migrated"):
+    """The instance goes on under another definition: from here on indexes are the target's. Source index to target."""
+
+    definition: int
+    elements: dict[int, int]
+    flows: dict[int, int]
+
+
 class Suspended(Event, tag="suspended"):
     """The instance stops taking steps on its own."""
 
@@ -389,6 +397,7 @@ AnyEvent = (
     | CompensationRecorded
     | CompensationChanged
     | CompensationHandedOver
+    | Migrated
     | Suspended
     | Resumed
     | Warned

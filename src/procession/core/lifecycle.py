@@ -18,10 +18,11 @@ from procession.core import events as e
 from procession.core.commands import Cancel, Send
 from procession.core.listening import listen
 from procession.core.problems import Problem
-from procession.core.state import ElementInstance, IncidentKind, Phase
+from procession.core.state import ElementInstance, IncidentKind, Phase, Status
 from procession.core.step import Step
 from procession.core.variables import map_inputs, map_outputs, propagate, write
 from procession.core.waits import close_waits, close_waits_of, open_boundaries
+from procession.limits import STEP_EVENTS_MAX
 from procession.model.definition import Element, Kind
 
 Enter = Callable[[Step, Element, int, int], None]
@@ -261,6 +262,29 @@ def empty(step: Step, key: int, but: int = 0) -> None:
     if any(token[2] == key for token in state.pending):
         step.emit(e.TokensDropped(key))
     step.forget_tokens_of(key)
+
+
+def end_all(step: Step, reason: str) -> None:
+    """Terminate the instance: everything within, in bounded steps, then itself."""
+    root = step.state.nodes[step.state.root]
+    if not empty_some(step, root.key):
+        if root.phase != Phase.TERMINATING:
+            step.emit(e.PhaseChanged(root.key, Phase.TERMINATING))
+            step.emit(e.DataChanged(root.key, {"reason": reason}))
+        step.cut = True
+        return
+    empty(step, root.key)
+    release(step, root)
+    step.emit(e.Ended(Status.TERMINATED, reason))
+
+
+def empty_some(step: Step, key: int) -> bool:
+    """Remove element instances within a scope, the innermost first, up to the bound of a step. True when none is left."""
+    for child in list(step.state.children.get(key, ())):
+        if len(step.events) >= STEP_EVENTS_MAX or not empty_some(step, child):
+            return False
+        terminate(step, child)
+    return True
 
 
 def release(step: Step, node: ElementInstance) -> None:

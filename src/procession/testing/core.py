@@ -11,10 +11,12 @@ Several instances that call and message each other: ``testing.world``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from procession.core import State, Status, check, decide, decode_state, encode_state, fold
+from procession.core import Decision, State, Status, check, decide, decode_state, encode_state, fold, migrate
 from procession.core.commands import (
+    Activate,
     AnyCommand,
     Cancel,
     CompleteJob,
@@ -23,6 +25,8 @@ from procession.core.commands import (
     FailJob,
     FireTimer,
     FollowUp,
+    Modify,
+    Move,
     ResolveIncident,
     Resume,
     Send,
@@ -80,7 +84,10 @@ class CoreRun:
 
     def decide(self, command: AnyCommand) -> list[FollowUp]:
         """One step: decide, check everything, pass the state through its bytes. The follow-ups are the caller's."""
-        decision = decide(self.definition, self.state, command, now=self.now, keys=self.keys)
+        return self.take(decide(self.definition, self.state, command, now=self.now, keys=self.keys))
+
+    def take(self, decision: Decision) -> list[FollowUp]:
+        """Check a decision and take it over."""
         self.steps += 1
         self.last = decision.events
         self.events += decision.events
@@ -152,6 +159,26 @@ class CoreRun:
     def resume(self) -> Self:
         """Resume the instance."""
         return self.send(Resume())
+
+    def modify(
+        self,
+        *,
+        activate: Iterable[str | Activate] = (),
+        move: Mapping[str, str] | None = None,
+        terminate: Iterable[int] = (),
+    ) -> Self:
+        """Put tokens before elements, move all tokens of an element to another, take element instances away."""
+        puts = [Activate(one) if isinstance(one, str) else one for one in activate]
+        moves = [Move(target, source) for source, target in (move or {}).items()]
+        return self.send(Modify(puts, moves, list(terminate)))
+
+    def migrate(self, target: Definition, mapping: Mapping[str, str] | None = None) -> Self:
+        """Go on under another definition."""
+        state = decode_state(encode_state(self.now_state), dict(self.now_state.variables))
+        decision = migrate(self.definition, target, state, dict(mapping or {}), now=self.now, keys=self.keys)
+        self.definition = target
+        self.follow_ups += self.take(decision)
+        return self
 
     # -- what is to be seen ---------------------------------------------------------------------------------------
     @property

@@ -13,7 +13,7 @@ stories without either. Follow-ups are carried out in order until none is left; 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -54,6 +54,15 @@ class WorldRun(CoreRun):
     def send(self, command: AnyCommand) -> Self:
         """Decide a command and carry out what follows, here and elsewhere."""
         self.world.step(self, command)
+        self.world.settle()
+        return self
+
+    def migrate(self, target: Definition, mapping: Mapping[str, str] | None = None) -> Self:
+        """Go on under another definition."""
+        self.now = self.world.now
+        super().migrate(target, mapping)
+        self.world.note_all(self, self.follow_ups)
+        self.follow_ups.clear()
         self.world.settle()
         return self
 
@@ -189,7 +198,10 @@ class CoreWorld:
     def step(self, run: WorldRun, command: AnyCommand) -> None:
         """One step of one instance: its events change what the world keeps, its follow-ups are queued."""
         run.now = self.now
-        follow_ups = run.decide(command)
+        self.note_all(run, run.decide(command))
+
+    def note_all(self, run: WorldRun, follow_ups: list[FollowUp]) -> None:
+        """Take over the follow-ups and events of an instance's last step."""
         self.queue.extend(follow_ups)
         for event in run.last:
             self._note(run, event)

@@ -109,6 +109,17 @@ def end_inner(step: Step, element: Element, node: ElementInstance) -> None:
     step.emit(e.Completed(node.key))
 
 
+def inner_removed(step: Step, element: Element, body: ElementInstance) -> None:
+    """An inner instance was taken away by hand: it counts as done, without a result."""
+    spec = _spec(element)
+    loop = body.loop or {}
+    step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
+    if not spec.multi_instance or loop["done"] >= loop["total"]:
+        end_body(step, element, body)
+    elif spec.sequential:
+        step.enter(element.index, body.key)
+
+
 def throw_behavior(step: Step, element: Element, body: ElementInstance, done: int) -> bool:
     """Throw what the multi-instance behaviour says at a completion: each, the first, or where a condition holds.
 

@@ -1,0 +1,271 @@
+"""Stories of jobs, incidents, suspension, cancelling, listeners and the boundaries of transactions."""
+
+from __future__ import annotations
+
+import pytest
+
+from procession.core.commands import CompleteJob, Continue, FireTimer, UpdateUserTask
+from procession.core.events import JobRevived, UserTaskClosed, UserTaskUpdated
+from procession.core.state import IncidentKind
+from procession.errors import Conflict, NotFound
+from procession.jobs.kinds import JobKind
+from procession.limits import STEP_EVENTS_MAX
+from procession.testing.bpmn import multi_instance, process
+
+HOUR = 3_600_000
+
+
+def test_a_job_without_retries_is_resolved_with_new_ones_only(world):
+    """Scenario 114."""
+    world.deploy(process("p").start().service("a").end())
+    run = world.start("p").fail("a", "no connection")
+    (incident,) = run.incidents
+    assert incident.kind == IncidentKind.JOB_NO_RETRIES
+    assert "no connection" in incident.message
+    with pytest.raises(Conflict, match="retries"):
+        run.resolve(retries=0)
+    run.resolve(retries=2)
+    assert [event.retries for event in run.events if isinstance(event, JobRevived)] == [2]
+    assert run.complete("a").ended
+
+
+def test_a_job_is_completed_once(world):
+    """Scenario 113: after another completion it is not found."""
+    world.deploy(process("p").start().service("a").service("b").end())
+    run = world.start("p")
+    job = next(iter(run.jobs))
+    run.send(CompleteJob(job))
+    with pytest.raises(NotFound, match=str(job)):
+        run.send(CompleteJob(job))
+    assert run.active == ["b"]
+
+
+def test_a_suspended_instance_keeps_results_and_goes_on_when_resumed(world):
+    """Scenario 118."""
+    world.deploy(
+        process("p")
+        .start()
+        .parallel("fork")
+        .service("a")
+        .service("b")
+        .end()
+        .at("fork")
+        .catch("wait", timer="PT1H")
+        .end("e2")
+        .at("fork")
+        .catch("m", message="m", key="=1")
+        .service("c")
+        .end("e3")
+    )
+    run = world.start("p")
+    timer = next(wait.key for _, wait in run.waits() if wait.due)
+    run.suspend()
+    run.complete("a", {"x": 1})
+    assert run.variables == {"x": 1}
+    assert run.active == ["m", "wait"]
+    world.advance(HOUR)
+    with pytest.raises(Conflict, match="suspended"):
+        run.send(FireTimer(timer))
+    world.publish("m", "1", ttl_ms=HOUR)
+    assert run.active == ["m", "wait"]
+    run.resume()
+    world.advance(0)
+    assert run.active == ["b", "c"]
+
+
+def test_a_suspended_instance_can_be_cancelled(world):
+    """Scenarios 118 and 119."""
+    world.deploy(process("p").start().service("a").end())
+    run = world.start("p").suspend()
+    with pytest.raises(Conflict):
+        run.suspend()
+    run.cancel()
+    assert run.terminated
+
+
+def test_cancelling_ends_everything(world):
+    """Scenario 119."""
+    world.deploy(
+        process("p")
+        .start()
+        .parallel("fork")
+        .user("a")
+        .end()
+        .at("fork")
+        .sub_process("s")
+        .start("s1")
+        .service("b")
+        .end("e1")
+        .done()
+        .end("e2")
+        .at("fork")
+        .catch("t", timer="PT1H")
+        .end("e3")
+    )
+    run = world.start("p").fail("b")
+    run.cancel()
+    assert run.terminated
+    assert not run.waits()
+    assert not run.incidents
+    assert [event.outcome for event in run.events if isinstance(event, UserTaskClosed)] == ["canceled"]
+    with pytest.raises(Conflict):
+        run.cancel()
+
+
+def test_a_hundred_thousand_inner_instances_are_made_in_bounded_steps_and_can_be_cancelled_half_way(world):
+    """Scenario 80; a tenth of it, the bound being the same."""
+    world.deploy(
+        process("p").start().service("a", loop=multi_instance("=for i in 1..10000 return i", element="item")).end()
+    )
+    with world.held():
+        run = world.start("p")
+        assert len(run.last) < STEP_EVENTS_MAX + 500
+        for _ in range(3):
+            world.queue.clear()
+            run.decide(Continue())
+            assert len(run.last) < STEP_EVENTS_MAX + 500
+        made = len(run.jobs)
+        assert 1_000 < made < 9_000
+        run.cancel()
+        assert not run.terminated
+        for _ in range(20):
+            if run.terminated:
+                break
+            world.queue.clear()
+            run.decide(Continue())
+            assert len(run.last) < 2 * STEP_EVENTS_MAX
+        assert run.terminated
+        world.queue.clear()
+
+
+def test_execution_listeners_hold_the_element_at_its_start_and_end(world):
+    """Blocking jobs, in order, before the work and after it."""
+    world.deploy(
+        process("p")
+        .start()
+        .service("a", listeners={"start": "prepare", "end": "tidy"}, outputs={"z": "=r"})
+        .service("b")
+        .end()
+    )
+    run = world.start("p")
+    assert [(made.kind, made.type) for made in run.jobs.values()] == [(JobKind.LISTENER, "prepare")]
+    run.complete("a", {"local": 1})
+    assert run.local("a") == {"local": 1}
+    assert run.job("a").type == "a"
+    run.complete("a", {"r": 5})
+    assert run.job("a").type == "tidy"
+    run.fail("a")
+    assert run.incidents[0].kind == IncidentKind.LISTENER_NO_RETRIES
+    run.resolve().complete("a", {"done": True})
+    assert run.active == ["b"]
+    assert run.variables == {"z": 5, "done": True}
+
+
+def test_listeners_of_gateways_events_and_scopes(world):
+    """Elements that usually pass wait for their listeners."""
+    world.deploy(
+        process("p")
+        .start(listeners={"end": "started"})
+        .exclusive("x", listeners={"start": "choosing"})
+        .sub_process("s", listeners={"end": "leaving"})
+        .start("s1")
+        .service("a")
+        .end("e1")
+        .done()
+        .end(listeners={"start": "ending"})
+    )
+    run = world.start("p")
+    for element, kind in (("start", "started"), ("x", "choosing"), ("a", "a"), ("s", "leaving"), ("end", "ending")):
+        assert run.job(element).type == kind
+        run.complete(element)
+    assert run.ended
+
+
+TASK_LISTENERS = (
+    '<zeebe:taskListeners><zeebe:taskListener eventType="creating" type="check-new" />'
+    '<zeebe:taskListener eventType="assigning" type="check-person" />'
+    '<zeebe:taskListener eventType="completing" type="check-result" /></zeebe:taskListeners>'
+)
+
+
+def test_task_listeners_agree_correct_or_deny(world):
+    """User task listeners: creating, assigning, completing."""
+    world.deploy(process("p").start().user("form", extensions=TASK_LISTENERS).service("after").end())
+    run = world.start("p")
+    assert run.job("form").type == "check-new"
+    assert not run.node("form").user_task
+    run.send(CompleteJob(next(iter(run.jobs)), corrections={"priority": 70}))
+    task = run.node("form").user_task
+    assert [event.changes for event in run.events if isinstance(event, UserTaskUpdated)] == [{"priority": 70}]
+    run.send(UpdateUserTask(task, {"assignee": "maria"}, "assign"))
+    run.send(CompleteJob(next(iter(run.jobs)), denied=True))
+    assert run.events[-1].__class__ is not UserTaskUpdated
+    run.complete("form", {"ok": True})
+    with pytest.raises(Conflict, match="listener"):
+        run.complete("form")
+    run.send(CompleteJob(next(iter(run.jobs)), denied=True))
+    assert run.active == ["form"]
+    assert "ok" not in run.variables
+    run.complete("form", {"ok": True})
+    run.send(CompleteJob(next(iter(run.jobs))))
+    assert run.active == ["after"]
+    assert run.variables == {"ok": True}
+
+
+def test_an_asynchronous_continuation_is_a_step_of_its_own(world):
+    """``asyncBefore`` and ``asyncAfter`` of Camunda 7: what came before is committed."""
+    world.deploy(
+        process("p")
+        .start()
+        .script("one", "1", result="x", attributes={"camunda:asyncBefore": "true"})
+        .script("two", "x + 1", result="y", attributes={"camunda:asyncAfter": "true"})
+        .service("a")
+        .end()
+    )
+    with world.held():
+        run = world.start("p")
+        assert run.passed == ["start"]
+        world.queue.clear()
+        run.decide(Continue())
+        assert run.passed == ["start", "one", "two"]
+        assert run.variables == {"x": 1, "y": 2}
+        run.decide(Continue())
+        world.queue.clear()
+        assert run.active == ["a"]
+    with pytest.raises(NotFound):
+        run.send(Continue())
+
+
+def test_an_asynchronous_branch_still_counts_for_an_inclusive_join(world):
+    """A token before a boundary of a transaction is a token."""
+    world.deploy(
+        process("p")
+        .start()
+        .parallel("fork")
+        .task("a")
+        .inclusive("join")
+        .service("after")
+        .end()
+        .at("fork")
+        .script("b", "1", attributes={"camunda:asyncBefore": "true"})
+        .to("join")
+    )
+    run = world.start("p")
+    assert run.active == ["after"]
+    assert run.count("join") == 1
+
+
+def test_a_business_rule_task_says_that_decisions_are_not_evaluated_yet(world):
+    """The seam for decisions."""
+    world.deploy(process("p").start().rule("decide", decision="d").end())
+    run = world.start("p")
+    assert run.incidents[0].kind == IncidentKind.DECISION_EVALUATION_ERROR
+
+
+def test_a_method_is_a_job_of_its_name(world):
+    """An undefined task bound to code."""
+    world.deploy(process("p").start().task("price").manual("look").end(), methods=("price",))
+    run = world.start("p")
+    assert (run.job("price").kind, run.job("price").type) == (JobKind.METHOD, "price")
+    assert run.complete("price", {"total": 3}).ended
+    assert run.passed[-2:] == ["look", "end"]
