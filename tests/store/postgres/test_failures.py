@@ -147,8 +147,8 @@ async def test_a_cancelled_caller_leaves_no_broken_connection_behind(make_store,
 
 async def waits_for_a_lock(connection: asyncpg.Connection) -> None:
     async with asyncio.timeout(HEALS_WITHIN_S):
-        while not await connection.fetchval("select count(*) from pg_locks where not granted"):
-            await asyncio.sleep(0.005)  # noqa: ASYNC110 - another process' state has no event of ours
+        while not await connection.fetchval("select count(*) from pg_locks where not granted"):  # noqa: ASYNC110 - what another process waits for has no event of ours
+            await asyncio.sleep(0.005)
 
 
 async def test_more_callers_than_connections_wait_for_their_turn(make_store):

@@ -1,6 +1,6 @@
 """Rows turned into columns, as the statements take them, and the few values that only PostgreSQL refuses.
 
-What is the same for many rows is sent once. A column that holds nothing but defaults is empty, one that holds a single
+What is the same for many rows is sent once. A column that holds nothing but defaults is null, one that holds a single
 value has one element; ``unnest`` fills both with nulls, and the statement puts the value in their place. What jobs have
 in common (queue, type, element, ...) is a list of its own, which each job points into. Of the 60 us that a new instance
 with one job cost in batches of 8, half went into arrays that said "order" eight times. Zeros and empty texts that mean
@@ -28,7 +28,7 @@ _LOW: Final = range(0xDC00, 0xE000)
 def job_columns(jobs: Sequence[NewJob]) -> Columns:
     """The eight values of new jobs, in the order of enqueue.sql: seven columns, and what jobs are like."""
     if not jobs:
-        return [[], [], [], [], [], [], [], b"[]"]
+        return [None] * 8
     likenesses: dict[tuple[Any, ...], int] = {}
     numbers = [likenesses.setdefault(_likeness(job), len(likenesses) + 1) for job in jobs]
     return [
@@ -43,9 +43,9 @@ def job_columns(jobs: Sequence[NewJob]) -> Columns:
     ]
 
 
-def sparse(column: list[Any]) -> list[Any]:
-    """The column, or an empty one when it holds nothing but zeros, empty values and nulls."""
-    return column if any(column) else []
+def sparse(column: list[Any]) -> list[Any] | None:
+    """The column, or no column at all when it holds nothing but zeros, empty values and nulls."""
+    return column if any(column) else None
 
 
 def compact(column: list[Any]) -> list[Any]:
@@ -85,10 +85,15 @@ def refusal_of_json(values: Iterable[bytes | None]) -> str:
 
 def refusal_of_step(step: Step) -> str:
     """Why PostgreSQL refuses the JSON of a step, or an empty text."""
-    why = refusal_of_json((step.variables, step.events))
-    if not why and step.new_jobs:
-        why = refusal_of_json(job.args for job in step.new_jobs)
-    return why
+    variables, events = step.variables, step.events
+    if (variables and b"\\u" in variables) or (events and b"\\u" in events):
+        why = refusal_of_json((variables, events))
+        if why:
+            return why
+    for job in step.new_jobs:
+        if job.args and b"\\u" in job.args and (why := _refusal_of_escapes(job.args)):
+            return why
+    return ""
 
 
 def _refusal_of_escapes(value: bytes) -> str:

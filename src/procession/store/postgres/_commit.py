@@ -29,7 +29,8 @@ refused step stands alone; its neighbours are applied in their halves.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
+from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -42,46 +43,70 @@ from procession.store.postgres._columns import Columns, compact, encode_json, jo
 from procession.store.postgres._failures import Collided
 from procession.store.postgres._matching import lock_channels, match_new_subscriptions, needs_channel
 from procession.store.postgres._sessions import Session, Sessions
-from procession.store.rows import JobChange, NewIncident, Shape, Step, StepOutcome, StepResult, UserTaskChange
+from procession.store.rows import JobChange, NewIncident, Row, Shape, Step, StepOutcome, StepResult, UserTaskChange
 
 COLLISIONS_MAX: Final = 5  # deadlocks in a row that one commit survives; locks in order make even one a rarity
 _APPLIED: Final = StepResult(outcome=StepOutcome.APPLIED)
 
 Answers = dict[int, StepResult]  # per instance; a missing one is APPLIED
-Write = Callable[[Session, list[Step]], Awaitable[Answers]]
+
+
+class Batch(Row):
+    """Steps of one shape on their way into the database."""
+
+    shape: Shape
+    steps: list[Step]
+    keys: Any  # ids.Keys
+    now: int | None
 
 
 async def commit(sessions: Sessions, steps: Sequence[Step], keys: Keys, now: int | None) -> list[StepResult]:
     """Apply steps; one answer per step, in order. Steps of different shapes are different transactions."""
     answers: Answers = {}
-    by_shape: dict[Shape, list[Step]] = {}
+    batches: dict[Shape, Batch] = {}
     for step in steps:
         if why := refusal_everywhere(step) or refusal_of_step(step):
             answers[step.instance] = StepResult(outcome=StepOutcome.REFUSED, error=why)
-        else:
-            by_shape.setdefault(step.shape(), []).append(step)
+            continue
+        shape = step.shape()
+        if shape not in batches:
+            batches[shape] = Batch(shape, [], keys, now)
+        batches[shape].steps.append(step)
     if len({step.instance for step in steps}) != len(steps):
         raise Bug("Expected at most one step per instance in a commit")
-    jobs = [_apply(sessions, shaped, _writer(shape, keys, now)) for shape, shaped in by_shape.items()]
-    found = [await jobs[0]] if len(jobs) == 1 else await asyncio.gather(*jobs)
-    for some in found:
-        answers |= some
+    for some in await _all([_apply(sessions, batch) for batch in batches.values()]):
+        answers.update(some)
     if not answers:
         return [_APPLIED] * len(steps)
     await _prefer_stale(sessions, steps, answers)
     return [answers.get(step.instance, _APPLIED) for step in steps]
 
 
-async def _apply(sessions: Sessions, steps: list[Step], write: Write) -> Answers:
+async def _all(writes: list[Coroutine[Any, Any, Answers]]) -> list[Answers]:
+    """The answers of all writes, at once if there are several. The first failure counts when all have ended."""
+    if len(writes) == 1:
+        return [await writes[0]]
+    found = await asyncio.gather(*writes, return_exceptions=True)
+    answers: list[Answers] = []
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+        answers.append(each)
+    return answers
+
+
+async def _apply(sessions: Sessions, batch: Batch) -> Answers:
     """Apply steps of one shape, halving the batch for as long as the database refuses a value in it."""
+    steps = batch.steps
     steps.sort(key=_instance_of)
     try:
-        return await _written(sessions, steps, write)
+        return await _written(sessions, batch)
     except InvalidValue as refused:
         if len(steps) == 1:
             return {steps[0].instance: StepResult(outcome=StepOutcome.REFUSED, error=str(refused))}
     middle = len(steps) // 2
-    return await _apply(sessions, steps[:middle], write) | await _apply(sessions, steps[middle:], write)
+    first, second = (msgspec.structs.replace(batch, steps=half) for half in (steps[:middle], steps[middle:]))
+    return await _apply(sessions, first) | await _apply(sessions, second)
 
 
 async def _prefer_stale(sessions: Sessions, steps: Sequence[Step], answers: Answers) -> None:
@@ -99,39 +124,47 @@ def _is_refused(answer: StepResult | None) -> bool:
     return answer is not None and answer.outcome is StepOutcome.REFUSED
 
 
-async def _written(sessions: Sessions, steps: list[Step], write: Write) -> Answers:
-    for _ in range(COLLISIONS_MAX):
+async def _written(sessions: Sessions, batch: Batch) -> Answers:
+    """Write a batch in one transaction, again if the database ended it in favour of another's."""
+    for collisions in count(1):
+        session = await sessions.take()
         try:
-            async with sessions.lend() as session:
-                return await write(session, steps)
+            return await _WRITE[batch.shape](session, batch)
         except Collided:
-            continue
-    async with sessions.lend() as session:
-        return await write(session, steps)
+            if collisions >= COLLISIONS_MAX:
+                raise
+        finally:
+            sessions.give_back(session)
+    raise AssertionError("unreachable: the loop has no end of its own")
 
 
-def _writer(shape: Shape, keys: Keys, now: int | None) -> Write:
-    async def write_start(session: Session, steps: list[Step]) -> Answers:
-        try:
-            await session.fetch("commit_start", *_start_columns(steps), now, *job_columns(_jobs_of(steps)))
-        except InvalidValue:  # a value, or an instance that exists already: the other statement tells them apart
-            return _answers(await session.fetch("commit_wide", *_wide_columns(steps, now)))
-        return {}
+async def _write_start(session: Session, batch: Batch) -> Answers:
+    steps = batch.steps
+    try:
+        await session.fetch("commit_start", *_start_columns(steps), batch.now, *job_columns(_jobs_of(steps)))
+    except InvalidValue:  # a value, or an instance that exists already: the other statement tells them apart
+        return _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
+    return {}
 
-    async def write_step(session: Session, steps: list[Step]) -> Answers:
-        columns = (*_step_columns(steps), now, *_fence_columns(steps), *job_columns(_jobs_of(steps)))
-        return _answers(await session.fetch("commit_step", *columns))
 
-    async def write_wide(session: Session, steps: list[Step]) -> Answers:
-        if not any(needs_channel(step) for step in steps):
-            return _answers(await session.fetch("commit_wide", *_wide_columns(steps, now)))
-        async with session.transaction():
-            await lock_channels(session, steps)
-            answers = _answers(await session.fetch("commit_wide", *_wide_columns(steps, now)))
-            applied = [step for step in steps if step.instance not in answers]
-            return answers | await match_new_subscriptions(session, applied, keys, now)
+async def _write_step(session: Session, batch: Batch) -> Answers:
+    steps = batch.steps
+    jobs = job_columns(_jobs_of(steps))
+    return _answers(await session.fetch("commit_step", *_step_columns(steps), batch.now, *_fence_columns(steps), *jobs))
 
-    return {Shape.START: write_start, Shape.STEP: write_step, Shape.WIDE: write_wide}[shape]
+
+async def _write_wide(session: Session, batch: Batch) -> Answers:
+    steps = batch.steps
+    if not any(needs_channel(step) for step in steps):
+        return _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
+    async with session.transaction():
+        await lock_channels(session, steps)
+        answers = _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
+        applied = [step for step in steps if step.instance not in answers]
+        return answers | await match_new_subscriptions(session, applied, batch.keys, batch.now)
+
+
+_WRITE: Final = {Shape.START: _write_start, Shape.STEP: _write_step, Shape.WIDE: _write_wide}
 
 
 def _answers(rows: list[Any]) -> Answers:
@@ -198,7 +231,7 @@ def _step_columns(steps: list[Step]) -> Columns:
 def _fence_columns(steps: list[Step]) -> Columns:
     fences = [(fence.key, fence.lease, step.instance) for step in steps for fence in step.closed_jobs]
     fences.sort()
-    return [list(column) for column in zip(*fences, strict=True)] or [[], [], []]
+    return [list(column) for column in zip(*fences, strict=True)] or [None, None, None]
 
 
 def _wide_columns(steps: list[Step], now: int | None) -> Columns:

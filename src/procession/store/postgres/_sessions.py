@@ -184,19 +184,19 @@ class Sessions:
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[Session, None]:
         """A session for the caller alone; the last one given back comes first, since it has prepared most."""
-        session = await self._take()
+        session = await self.take()
         try:
             yield session
         finally:
-            self._give_back(session)
+            self.give_back(session)
 
     async def fetch(self, name: str, *values: object) -> list[Record]:
         """Execute one statement as its own transaction."""
-        session = await self._take()
+        session = await self.take()
         try:
             return await session.fetch(name, *values)
         finally:
-            self._give_back(session)
+            self.give_back(session)
 
     async def close(self) -> None:
         """Lend no more; close what is free, and what is lent when it comes back."""
@@ -210,7 +210,8 @@ class Sessions:
         """A session outside of the group's count, for whoever keeps it."""
         return Session(await connect(self.options, self._settings), self.statements, self.options)
 
-    async def _take(self) -> Session:
+    async def take(self) -> Session:
+        """A session for the caller alone, who gives it back."""
         while not self._closed:
             while self._free:
                 session = self._free.pop()
@@ -246,7 +247,8 @@ class Sessions:
                 self._wake()  # it was our turn: the next one's now
             raise
 
-    def _give_back(self, session: Session) -> None:
+    def give_back(self, session: Session) -> None:
+        """The caller is done with it."""
         self._lent.discard(session)
         if self._closed:
             session.drop()

@@ -234,7 +234,7 @@ class PostgresStore:
         if not outcomes:
             return []
         ordered = sorted(outcomes, key=_key_of)
-        columns: list[list[Any]] = [[each.key for each in ordered], [each.lease for each in ordered]]
+        columns: list[Any] = [[each.key for each in ordered], [each.lease for each in ordered]]
         if all(each.end is JobEnd.DONE for each in ordered):
             rows = await self._finishes.fetch("finish_done", *columns)
         else:

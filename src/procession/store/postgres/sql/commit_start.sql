@@ -1,6 +1,6 @@
 -- New instances, their jobs and their history. An instance that exists already makes the statement fail: a start is
 -- hardly ever sent twice, and commit_wide.sql is there for that.
--- Columns that hold one value come with one element, those that hold none come empty; unnest fills both with nulls.
+-- Columns that hold one value come with one element, those that hold none are null; unnest fills both with nulls.
 with s as materialized (
     select *
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::smallint[], $5::text[], $6::bytea[], $7::jsonb[], $8::json[],
