@@ -1,4 +1,4 @@
-"""The diagrams of the examples can be deployed as they are, and look in a modeler as they should."""
+"""The diagrams of the examples and the documents can be deployed as they are, and look in a modeler as they should."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lxml import etree
 from procession.model.compile import lint_resource
 from tests.support.sources import ROOT
 
-DIAGRAMS = sorted((ROOT / "examples").rglob("*.bpmn"))
-METHODS = {"order.bpmn": {"price-order"}}
+DIAGRAMS = sorted(path for name in ("examples", "docs") for path in (ROOT / name).rglob("*.bpmn"))
+METHODS = {"order.bpmn": {"price-order"}, "payment.bpmn": {"price-order"}}
 
 diagrams = pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.name)
 
