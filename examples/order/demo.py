@@ -1,6 +1,6 @@
 """`make demo`: seven orders on a SQLite file, the story of one of them, and a proof that a killed worker loses nothing.
 
-    python demo.py [--directory DIR] [--orders 150]
+    python demo.py [--directory DIR] [--orders 120]
 
 The exit code is 1 if the books do not balance at the end.
 """
@@ -100,7 +100,7 @@ def main() -> int:
     """Run it; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--directory", type=Path, help="where the databases go (default: a temporary folder)")
-    parser.add_argument("--orders", type=int, default=150, help="orders of the proof (default: 150)")
+    parser.add_argument("--orders", type=int, default=120, help="orders of the proof (default: 120)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="procession-demo-") as temporary:
         directory: Path = (options.directory or Path(temporary)).resolve()

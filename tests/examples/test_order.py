@@ -122,6 +122,15 @@ async def test_an_order_over_1000_waits_for_a_manager_who_is_reminded_after_four
     assert await story.end(key) == "shipped"
 
 
+async def test_the_history_names_an_element_only_where_an_event_is_about_one(story: Story):
+    key = await story.order(price=100)
+    await story.hours_pass(24)
+    await story.confirm_stock()
+    history = await story.app.history(key)
+    assert {event.element_id for event in history if event.event in {"flow", "variables", "started", "ended"}} == {""}
+    assert all(event.element_id for event in history if event.event in {"passed", "activated", "completed", "job"})
+
+
 async def test_a_rejected_order_is_refunded(story: Story):
     key = await story.order(price=5000)
     await story.confirm_stock()

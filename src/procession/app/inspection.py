@@ -207,7 +207,8 @@ class _Places:
         key = details.get("key", 0)
         index = details.get("element")
         if isinstance(index, int):
-            self._element[key] = index
+            if key:  # a trigger has no key of its own
+                self._element[key] = index
         else:
             owner = details.get("element_instance", key)
             index = self._element.get(owner, -1)
