@@ -10,6 +10,7 @@ import typer
 from procession.cli import screen
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import KEY, Column
 
 if TYPE_CHECKING:
     from procession.app import Procession
@@ -39,14 +40,14 @@ def definitions(
         screen.note("Nothing is deployed." if not process_id else f"No version of '{process_id}' is deployed.")
         return
     columns = (
-        screen.KEY,
-        screen.Column("process", whole=True),
-        screen.Column("version", right=True),
-        screen.Column("tag"),
-        screen.Column("name"),
-        screen.Column("file"),
-        screen.Column("deployed", whole=True),
-        screen.Column("methods"),
+        KEY,
+        Column("process", whole=True),
+        Column("version", right=True),
+        Column("tag", rank=1),
+        Column("name", rank=3),
+        Column("file"),
+        Column("deployed", whole=True),
+        Column("methods", rank=2),
     )
     screen.table(
         columns,

@@ -13,6 +13,7 @@ from procession.cli.files import Finding, examine, find
 from procession.cli.lint import show_one
 from procession.cli.options import options, with_options
 from procession.cli.session import application, run
+from procession.cli.tables import KEY, Column
 
 if TYPE_CHECKING:
     from procession.app import Procession
@@ -79,21 +80,21 @@ def show(rows: list[ProcessDefinition]) -> None:
         screen.note("Stored; there is no executable process in it.")
         return
     columns = (
-        screen.Column("process", whole=True),
-        screen.Column("version", right=True),
-        screen.Column(""),
-        screen.KEY,
-        screen.Column("file"),
-        screen.Column("methods"),
+        KEY,
+        Column("process", whole=True),
+        Column("version", right=True),
+        Column(""),
+        Column("file"),
+        Column("methods"),
     )
     screen.table(
         columns,
         [
             (
+                screen.key(row.process_definition_key),
                 row.process_definition_id,
                 str(row.version),
                 screen.styled("new", "green") if row.created else screen.styled("unchanged", "dim"),
-                screen.key(row.process_definition_key),
                 row.resource_name,
                 ", ".join(row.methods),
             )

@@ -10,6 +10,7 @@ from procession.cli import screen
 from procession.cli.bulk import Yes, act_on_all, confirm
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import KEY, Column
 from procession.limits import PAGE_MAX
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Instance = Annotated[
     int, typer.Option("--instance", "-i", metavar="KEY", help="Only of this instance.", show_default=False)
 ]
+NEWLINE = "\n"
 ProcessId = Annotated[str, typer.Option("--process", "-p", metavar="ID", help="Only of this process.")]
 
 
@@ -42,12 +44,11 @@ def incidents(
         screen.note("No incident is open.")
         return
     columns = (
-        screen.KEY,
-        screen.Column("process"),
-        screen.Column("element"),
-        screen.Column("instance", whole=True),
-        screen.Column("since", whole=True),
-        screen.Column("what happened"),
+        KEY,
+        Column("process"),
+        Column("element"),
+        Column("instance", whole=True),
+        Column("since", whole=True),
     )
     screen.table(
         columns,
@@ -58,10 +59,10 @@ def incidents(
                 row.element_id,
                 screen.key(row.process_instance_key),
                 screen.when(row.creation_time),
-                f"{row.error_type}: " + row.error_message.partition("\n")[0],
             )
             for row in rows
         ],
+        below=[screen.styled(f"{row.error_type}: {row.error_message.partition(NEWLINE)[0]}", "red") for row in rows],
     )
     screen.more(rows, limit, rows[-1].incident_key)
 

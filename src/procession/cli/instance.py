@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from procession.model.definition import Element
 
 INDENT = "│  "
+TRACE_LINES = 12  # of a handler's traceback; --json has all
 
 
 class Found:
@@ -114,7 +115,10 @@ def _show_incidents(details: InstanceDetails) -> None:
     screen.heading("Incidents")
     for incident in details.incidents:
         screen.line("  ", ("✗ ", "red"), str(incident.incident_key), (f"  {incident.error_type}", "red"))
-        screen.paragraph(incident.error_message.strip(), indent=4)
+        head, _, trace = incident.error_message.strip().partition("\n")
+        screen.paragraph(head, indent=4)
+        for row in trace.splitlines()[-TRACE_LINES:]:
+            screen.line(("    " + row, "dim"))
         screen.line((f"    procession resolve {incident.incident_key}", "dim"))
 
 

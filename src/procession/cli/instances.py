@@ -10,6 +10,7 @@ from procession.cli import screen
 from procession.cli.bulk import Yes, act_on_all, confirm
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import KEY, Column
 from procession.limits import PAGE_MAX
 
 if TYPE_CHECKING:
@@ -67,14 +68,14 @@ def instances(
         screen.note("There is no such instance.")
         return
     columns = (
-        screen.KEY,
-        screen.Column("process"),
-        screen.Column("state", whole=True),
-        screen.Column("business id"),
-        screen.Column("started", whole=True),
-        screen.Column("ended", whole=True),
-        screen.Column("called by", whole=True),
-        screen.Column("tags"),
+        KEY,
+        Column("process"),
+        Column("state", whole=True),
+        Column("business id"),
+        Column("started", whole=True),
+        Column("ended", whole=True),
+        Column("called by", whole=True, rank=2),
+        Column("tags", rank=1),
     )
     screen.table(
         columns,
@@ -102,7 +103,7 @@ def _count(process_id: str) -> None:
         screen.json(counts)
         return
     screen.table(
-        (screen.Column("state"), screen.Column("instances", right=True)),
+        (Column("state"), Column("instances", right=True)),
         [(screen.state(name), f"{number:,}") for name, number in counts.items()],
     )
 

@@ -9,6 +9,7 @@ import typer
 from procession.cli import screen
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import KEY, Column
 from procession.limits import PAGE_MAX
 
 if TYPE_CHECKING:
@@ -52,34 +53,34 @@ def jobs(
         screen.note("There is no such job.")
         return
     columns = (
-        screen.KEY,
-        screen.Column("kind", whole=True),
-        screen.Column("type"),
-        screen.Column("state", whole=True),
-        screen.Column("element"),
-        screen.Column("instance", whole=True),
-        screen.Column("tries", right=True),
-        screen.Column("left", right=True),
-        screen.Column("due", whole=True),
-        screen.Column("error"),
+        KEY,
+        Column("kind", whole=True, rank=2),
+        Column("type"),
+        Column("state", whole=True),
+        Column("element", rank=1),
+        Column("instance", whole=True),
+        Column("tries", whole=True, right=True, rank=4),
+        Column("left", whole=True, right=True, rank=3),
+        Column("due", whole=True),
     )
-    screen.table(columns, [_row(row) for row in rows])
+    errors = [screen.styled(row.error_message.partition("\n")[0], "red") for row in rows]
+    screen.table(columns, [_row(row) for row in rows], below=errors)
     screen.more(rows, limit, rows[-1].job_key)
 
 
 def _row(row: JobInfo) -> tuple[str | Text, ...]:
-    """A job's cells; the first line of its error."""
+    """A job's cells."""
+    kind = row.kind.lower().replace("_", "-")
     return (
         screen.key(row.job_key),
-        row.kind.lower().replace("_", "-"),
-        row.type,
+        kind,
+        row.type or f"({kind})",
         screen.state(row.state),
         row.element_id,
         screen.key(row.process_instance_key),
         str(row.attempt) if row.attempt else "",
         str(row.retries) if row.kind in {"SERVICE", "TASK", "METHOD", "LISTENER"} else "",
         screen.when(row.run_at) if row.state == "SCHEDULED" else "",
-        row.error_message.partition("\n")[0],
     )
 
 
@@ -93,6 +94,6 @@ def _count() -> None:
         screen.note("There are no jobs.")
         return
     screen.table(
-        (screen.Column("queue"), screen.Column("state"), screen.Column("jobs", right=True)),
+        (Column("queue"), Column("state"), Column("jobs", right=True)),
         [(queue, screen.state(state), f"{number:,}") for (queue, state), number in sorted(counts.items())],
     )

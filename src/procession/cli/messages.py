@@ -9,6 +9,7 @@ import typer
 from procession.cli import screen
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import KEY, Column
 from procession.cli.values import Var, Vars, variables
 from procession.limits import PAGE_MAX
 
@@ -96,12 +97,12 @@ def messages(
         screen.note("No message is buffered.")
         return
     columns = (
-        screen.KEY,
-        screen.Column("name"),
-        screen.Column("correlation key"),
-        screen.Column("id"),
-        screen.Column("published", whole=True),
-        screen.Column("expires", whole=True),
+        KEY,
+        Column("name"),
+        Column("correlation key"),
+        Column("id", rank=1),
+        Column("published", whole=True, rank=2),
+        Column("expires", whole=True),
     )
     screen.table(
         columns,
@@ -142,12 +143,12 @@ def subscriptions(
         screen.note("Nobody waits for a message or a signal.")
         return
     columns = (
-        screen.Column("waits for", whole=True),
-        screen.Column("name"),
-        screen.Column("correlation key"),
-        screen.Column("process"),
-        screen.Column("element"),
-        screen.Column("instance", whole=True),
+        Column("waits for", whole=True),
+        Column("name"),
+        Column("correlation key"),
+        Column("process", rank=1),
+        Column("element"),
+        Column("instance", whole=True),
     )
     screen.table(
         columns,

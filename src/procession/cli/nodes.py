@@ -5,6 +5,7 @@ from __future__ import annotations
 from procession.cli import screen
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import Column
 
 
 @with_options
@@ -22,11 +23,11 @@ def nodes() -> None:
         return
     screen.table(
         (
-            screen.Column("node", right=True),
-            screen.Column("name"),
-            screen.Column("since", whole=True),
-            screen.Column("beat", whole=True),
-            screen.Column("jobs", right=True),
+            Column("node", right=True),
+            Column("name"),
+            Column("since", whole=True),
+            Column("beat", whole=True),
+            Column("jobs", right=True),
         ),
         [
             (str(row.node), row.name, screen.when(row.started_at), screen.when(row.beat_at), str(row.running))

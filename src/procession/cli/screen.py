@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from procession.app.views import View
+    from procession.cli.tables import Column
 
 WIDE = 10_000  # columns where there is no terminal
-KEY_WIDTH = 16  # digits of a key
 STYLES = {
     "ACTIVE": "cyan",
     "COMPLETED": "green",
@@ -38,17 +38,6 @@ STYLES = {
     "warning": "yellow",
     "info": "blue",
 }
-
-
-class Column(msgspec.Struct, frozen=True):
-    """A column of a table: its title, and whether its cells are kept on one line (keys, states, times)."""
-
-    title: str
-    whole: bool = False
-    right: bool = False
-
-
-KEY = Column("key", whole=True)
 
 
 _to_errors: ContextVar[bool] = ContextVar("to_errors", default=False)
@@ -97,7 +86,8 @@ def note(*parts: Text | str | tuple[str, str]) -> None:
 
 def error(message: str) -> None:
     """Something went wrong."""
-    note(("Error: ", "bold red"), message)
+    with to_errors():
+        paragraph(styled("Error: ", "bold red").append(message, "none"))
 
 
 def error_json(value: dict[str, Any]) -> None:
@@ -125,46 +115,69 @@ def views(rows: Iterable[View]) -> None:
     json([row.to_dict() for row in rows])
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]]) -> None:
-    """A table for eyes; columns without any content are left out."""
-    from rich.table import Table  # noqa: PLC0415 - as above
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], below: Iterable[str | Text] | None = None
+) -> None:
+    """A table for eyes; ``below`` is a line of its own under each row, or nothing.
 
-    cells = [list(row) for row in rows]
-    shown = [index for index in range(len(columns)) if any(str(row[index]) for row in cells)]
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for index in shown:
-        column = columns[index]
-        width = KEY_WIDTH if column is KEY else None
-        made.add_column(
-            column.title,
-            no_wrap=column.whole,
-            overflow="ellipsis" if column.whole else "fold",
-            justify="right" if column.right else "left",
-            min_width=width,
-        )
-    for row in cells:
-        made.add_row(*(row[index] for index in shown))
-    output().print(made)
+    Columns without content are left out, and some where the terminal is too narrow; that is said.
+    """
+    from procession.cli.tables import GAP, layout  # noqa: PLC0415 - as above
+
+    cells = [[styled(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
+    longest = [max((row[index].cell_len for row in cells), default=0) for index in range(len(columns))]
+    made = layout(columns, longest, output().width)
+    titles = [styled(columns[index].title, "bold") for index in made.shown]
+    under = list(below) if below is not None else [""] * len(cells)
+    rights = [columns[index].right for index in made.shown]
+    _row(titles, made.widths, rights, GAP)
+    for row, text in zip(cells, under, strict=True):
+        _row([row[index] for index in made.shown], made.widths, rights, GAP)
+        if text:
+            paragraph(text, indent=GAP)
+    if made.left_out:
+        names = ", ".join(columns[index].title for index in made.left_out)
+        note((f"Too narrow for: {names} (--json has them)", "dim"))
+
+
+def _row(cells: Sequence[Text], widths: Sequence[int], rights: Sequence[bool], gap: int) -> None:
+    """The lines of one row."""
+    console = output()
+    wrapped = [
+        list(cell.wrap(console, max(1, width), overflow="fold")) for cell, width in zip(cells, widths, strict=True)
+    ]
+    for number in range(max(map(len, wrapped), default=0)):
+        text = styled("", "")
+        for lines, width, right in zip(wrapped, widths, rights, strict=True):
+            part = lines[number].copy() if number < len(lines) else styled("", "")
+            part.rstrip()
+            (part.pad_left if right else part.pad_right)(max(0, width - part.cell_len))
+            text.append_text(part)
+            text.append(" " * gap)
+        text.rstrip()
+        console.print(text, soft_wrap=True)
 
 
 def pairs(rows: Iterable[tuple[str, str | Text]], indent: int = 2) -> None:
     """Names and values, one pair a line; long values continue under themselves."""
-    from rich.padding import Padding  # noqa: PLC0415 - as above
-    from rich.table import Table  # noqa: PLC0415 - as above
+    found = list(rows)
+    names = max((len(name) for name, _ in found), default=0)
+    for name, value in found:
+        _row(
+            [styled(" " * indent + name, "dim"), styled(value, "") if isinstance(value, str) else value],
+            [indent + names, max(20, output().width - indent - names - 2)],
+            [False, False],
+            2,
+        )
 
-    made = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column(no_wrap=True, style="dim")
-    made.add_column(overflow="fold")
-    for name, value in rows:
-        made.add_row(name, value)
-    output().print(Padding(made, (0, 0, 0, indent)))
 
-
-def paragraph(text: str, *, indent: int = 0, style: str = "") -> None:
+def paragraph(text: str | Text, *, indent: int = 0, style: str = "") -> None:
     """A text that may be longer than a line: broken between words, every line indented."""
-    from rich.padding import Padding  # noqa: PLC0415 - as above
-
-    output().print(Padding(styled(text, style), (0, 0, 0, indent), expand=False))
+    console = output()
+    whole = styled(text, style) if isinstance(text, str) else text
+    for part in whole.wrap(console, max(20, console.width - indent), overflow="fold"):
+        part.rstrip()
+        console.print(styled(" " * indent, "") + part, soft_wrap=True)
 
 
 def styled(text: str, style: str) -> Text:
@@ -196,12 +209,14 @@ def key(number: int) -> str:
 
 
 def when(instant: datetime | None) -> str:
-    """An instant on this machine's clock: the time if it is of today, else the day too."""
+    """An instant on this machine's clock: the time if it is of today, else the day too, and another year's with it."""
     if instant is None:
         return ""
     local = instant.astimezone()
-    today = local.date() == datetime.now(local.tzinfo).date()
-    return f"{local:%H:%M:%S}" if today else f"{local:%Y-%m-%d %H:%M}"
+    now = datetime.now(local.tzinfo)
+    if local.date() == now.date():
+        return f"{local:%H:%M:%S}"
+    return f"{local:%m-%d %H:%M}" if local.year == now.year else f"{local:%Y-%m-%d %H:%M}"
 
 
 def lasting(seconds: float) -> str:
@@ -282,12 +297,20 @@ def progress(text: str, total: int, *, quiet: bool = False) -> Generator[Progres
 
 def timed(at_s: float, indent: str, text: Text, note: str) -> None:
     """A line of a story: when, what, and a note at the right, or below where the terminal is too narrow for it."""
-    from rich.table import Table  # noqa: PLC0415 - as above
-
     console = output()
-    made = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column(width=10, justify="right", style="dim", no_wrap=True)
-    made.add_column(overflow="fold", min_width=min(44, console.width // 2))
-    made.add_column(overflow="fold", style="dim")
-    made.add_row(f"{at_s:.2f} s" if at_s < 3600 else lasting(at_s), styled(indent, "dim") + text, note)
-    console.print(made)
+    at = f"{at_s:8.2f} s  " if at_s < 3600 else f"{lasting(at_s):>10}  "
+    start = styled(at + indent, "dim")
+    room = max(20, console.width - start.cell_len)
+    column = min(42, console.width // 2 + 4)
+    first = start + text
+    gap = max(2, column - first.cell_len)
+    if note and first.cell_len + gap + len(note) <= console.width:
+        console.print(first + styled(" " * gap + note, "dim"), soft_wrap=True)
+        return
+    parts = [*text.wrap(console, room, overflow="fold")]
+    if note:
+        parts += [*styled("  " + note, "dim").wrap(console, room, overflow="fold")]
+    for number, part in enumerate(parts):
+        part.rstrip()
+        before = start if number == 0 else styled(" " * len(at) + indent, "dim")
+        console.print(before + part, soft_wrap=True)

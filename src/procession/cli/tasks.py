@@ -9,6 +9,7 @@ import typer
 from procession.cli import screen
 from procession.cli.options import options, with_options
 from procession.cli.session import run
+from procession.cli.tables import KEY, Column
 from procession.cli.values import Var, Vars, variables
 from procession.limits import PAGE_MAX
 
@@ -88,14 +89,14 @@ def _list(instance: int, assignee: str, group_name: str, after: int, limit: int)
         screen.note("No user task is open.")
         return
     columns = (
-        screen.KEY,
-        screen.Column("task"),
-        screen.Column("process"),
-        screen.Column("instance", whole=True),
-        screen.Column("assignee"),
-        screen.Column("offered to"),
-        screen.Column("due", whole=True),
-        screen.Column("since", whole=True),
+        KEY,
+        Column("task"),
+        Column("process"),
+        Column("instance", whole=True, rank=4),
+        Column("assignee"),
+        Column("offered to", rank=2),
+        Column("due", whole=True),
+        Column("since", whole=True, rank=3),
     )
     screen.table(
         columns,

@@ -14,9 +14,7 @@ from procession.cli.values import Vars, variables
 if TYPE_CHECKING:
     from procession.app import Procession
 
-group = typer.Typer(
-    help="Write variables of an instance."
-)
+group = typer.Typer(help="Write variables of an instance.")
 
 
 @group.callback()
