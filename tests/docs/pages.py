@@ -56,26 +56,30 @@ def run_page(page: Path, folder: Path) -> int:
     """Run a page's blocks in a folder, which has to be the working directory; how many were run."""
     for model in MODELS.glob("*.bpmn"):
         shutil.copy(model, folder)
-    blocks = list(blocks_of(page))
     module = sys.modules["page"] = ModuleType("page")  # where the page's dataclasses look for their names
     names = vars(module)
-    ran = 0
     with asyncio.Runner() as runner:
         try:
-            for block, following in zip_longest(blocks, blocks[1:]):
-                if block.title:
-                    (folder / block.title).write_text(block.text, encoding="utf-8")
-                if block.language != "python":
-                    continue
-                printed = run_script(folder / block.title) if block.title else run_block(block, page, names, runner)
-                if following is not None and following.language == "text":
-                    assert printed == following.text, f"{page.name}:{following.line}: it prints\n{printed}"
-                ran += 1
+            return run_blocks(page, folder, names, runner)
         finally:
-            for value in list(names.values()):
-                if isinstance(value, Procession):
-                    runner.run(value.close())
+            for application in [value for value in names.values() if isinstance(value, Procession)]:
+                runner.run(application.close())
             del sys.modules["page"]
+
+
+def run_blocks(page: Path, folder: Path, names: dict[str, Any], runner: asyncio.Runner) -> int:
+    """Write the files, run the Python blocks, compare what they print; how many were run."""
+    blocks = list(blocks_of(page))
+    ran = 0
+    for block, following in zip_longest(blocks, blocks[1:]):
+        if block.title:
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+        if block.language != "python":
+            continue
+        printed = run_script(folder / block.title) if block.title else run_block(block, page, names, runner)
+        if following is not None and following.language == "text":
+            assert printed == following.text, f"{page.name}:{following.line}: it prints\n{printed}"
+        ran += 1
     return ran
 
 
