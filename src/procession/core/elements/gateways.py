@@ -95,7 +95,7 @@ def settle(step: Step, scope: int) -> bool:
         return False
     elsewhere = tokens_at(step, scope)
     for target, flows in waiting.items():
-        if enabled(step, step.elements[target], flows, elsewhere | parked_mask(step, scope, target)):
+        if enabled(step.elements[target], flows, elsewhere | parked_mask(step, scope, target)):
             fire(step, step.elements[target], scope, flows)
             return True
     if not elsewhere and not step.state.children.get(scope):
@@ -126,15 +126,16 @@ def parked_mask(step: Step, scope: int, but: int) -> int:
     return mask
 
 
-def enabled(step: Step, element: Element, flows: list[int], elsewhere: int) -> bool:  # noqa: ARG001
-    """Whether every token elsewhere that could reach an empty incoming flow could also reach one that holds a token."""
-    to_empty = to_full = 0
+def enabled(element: Element, flows: list[int], elsewhere: int) -> bool:
+    """Whether no token elsewhere in the scope can still reach an incoming flow that holds none.
+
+    The standard does not wait for a token that could come by a flow that holds one as well; like Camunda 8 we do, since
+    it may be the one that belongs to this set: a join that fired without it would fire twice for one split.
+    """
     for position, flow in enumerate(element.incoming):
-        if flow in flows:
-            to_full |= element.upstream[position]
-        else:
-            to_empty |= element.upstream[position]
-    return not elsewhere & to_empty & ~to_full
+        if flow not in flows and elsewhere & element.upstream[position]:
+            return False
+    return True
 
 
 def fire(step: Step, element: Element, scope: int, flows: list[int]) -> None:
