@@ -14,7 +14,7 @@ import msgspec
 
 WIDTH: Final = 920
 ROW: Final = 30
-LABEL_WIDTH: Final = 330
+LABEL_WIDTH: Final = 370
 LINE_HEIGHT: Final = 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 16, 40
 TICKS: Final = 5
@@ -93,11 +93,12 @@ def _bar(item: Measured, y: float, scale: float) -> str:
     middle = y + ROW / 2
     end, least, most = (LABEL_WIDTH + value * scale for value in (item.value, item.least, item.most))
     bar = f'<rect class="bar c{item.colour}" x="{LABEL_WIDTH}" y="{y + 6}" width="{end - LABEL_WIDTH:.1f}" height="18"'
+    whisker = "whisker" if least < most else "whisker none"
     return (
         f'<text class="label" x="{LABEL_WIDTH - 10}" y="{middle + 4}" text-anchor="end">{escape(item.label)}</text>'
         + _mark(bar, item.tip)
-        + f'<path class="whisker" d="M{least:.1f} {middle}H{most:.1f}M{least:.1f} {middle - 4}v8M{most:.1f} '
-        + f'{middle - 4}v8"/>'
+        + f'<path class="{whisker}" d="M{least:.1f} {middle}H{most:.1f}M{least:.1f} {middle - 4}v8'
+        + f'M{most:.1f} {middle - 4}v8"/>'
         + f'<text class="value" x="{max(end, most) + 8:.1f}" y="{middle + 4}">{number(item.value)}</text>'
     )
 

@@ -50,16 +50,14 @@ def bench_core(options: CoreOptions, told: Told | None = None) -> CoreResult:
     cases = core_cases(options.instances)
     times: dict[str, list[tuple[int, int, float]]] = {case.name: [] for case in cases}
     with_state: dict[str, list[tuple[int, int, float]]] = {case.name: [] for case in cases}
-    total = options.rounds * len(cases)
+    order = [case for number in range(options.rounds) for case in (cases if number % 2 == 0 else cases[::-1])]
     try:
-        for round_number in range(options.rounds):
-            order = cases if round_number % 2 == 0 else cases[::-1]
-            for position, case in enumerate(order):
-                if told is not None:
-                    told(round_number * len(cases) + position, total, case.name)
-                gc.collect()
-                times[case.name].append(case.time_once(False))  # noqa: FBT003 - see Case
-                with_state[case.name].append(case.time_once(True))  # noqa: FBT003 - see Case
+        for position, case in enumerate(order):
+            if told is not None:
+                told(position, len(order), case.name)
+            gc.collect()
+            times[case.name].append(case.time_once(False))  # noqa: FBT003 - see Case
+            with_state[case.name].append(case.time_once(True))  # noqa: FBT003 - see Case
     except KeyboardInterrupt:
         result.interrupted = True
     result.cases = [_found(case, times[case.name], with_state[case.name]) for case in cases if with_state[case.name]]
