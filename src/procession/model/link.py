@@ -23,7 +23,7 @@ def link(process: ProcessDraft, associations: list[Xml], findings: Findings) -> 
         if draft.kind == Kind.BOUNDARY_EVENT:
             _link_boundary(process, draft, findings)
         if draft.kind in SCOPES:
-            _link_starts(process, draft)
+            _link_starts(process, draft, implicit=findings.lenient)
     for draft in process.elements:
         if draft.kind == Kind.BOUNDARY_EVENT and draft.has(Trigger.COMPENSATION):
             _link_handler(process, draft, associated.get(draft.id, []), findings)
@@ -63,7 +63,7 @@ def _link_boundary(process: ProcessDraft, draft: ElementDraft, findings: Finding
     host.boundaries.append(draft.index)
 
 
-def _link_starts(process: ProcessDraft, scope: ElementDraft) -> None:
+def _link_starts(process: ProcessDraft, scope: ElementDraft, *, implicit: bool) -> None:
     children = process.children(scope)
     if scope.kind == Kind.AD_HOC_SUB_PROCESS:
         scope.starts = [child.index for child in children if _starts_by_itself(child)]
@@ -73,12 +73,18 @@ def _link_starts(process: ProcessDraft, scope: ElementDraft) -> None:
         scope.start_event = starts[0].index if starts else -1
         return
     scope.starts = [child.index for child in starts if not child.events]
+    if implicit:  # what no flow leads to begins together with the start event; strictly it is not reached
+        scope.starts += [
+            child.index for child in children if child.kind != Kind.START_EVENT and _starts_by_itself(child)
+        ]
 
 
 def _starts_by_itself(child: ElementDraft) -> bool:
     return (
         not child.incoming
         and not child.is_for_compensation
+        and not child.has(Trigger.LINK)
+        and not child.instantiate
         and child.kind not in {Kind.BOUNDARY_EVENT, Kind.EVENT_SUB_PROCESS}
     )
 
@@ -99,7 +105,8 @@ def _link_handler(process: ProcessDraft, draft: ElementDraft, associated: list[s
     if len(handlers) != 1:
         found = "none" if not handlers else ", ".join(handler.label for handler in handlers)
         message = f"{draft.label} needs exactly one association to a compensation handler; found {found}"
-        findings.error("COMPENSATION_ASSOCIATION", message, draft.xml, "Draw one association to the handler")
+        report = findings.error if handlers else findings.gap  # with gaps tolerated there is nothing to compensate
+        report("COMPENSATION_ASSOCIATION", message, draft.xml, "Draw one association to the handler")
         return
     handler = handlers[0]
     if handler.scope != draft.scope:

@@ -52,6 +52,9 @@ def begin_elsewhere(step: Step, node: ElementInstance) -> None:
     for index in at:
         activate_at(step, step.elements[index])
     if start >= 0:
+        for index in step.elements[0].starts:
+            if index != start and step.elements[index].kind != Kind.START_EVENT:  # what begins by itself begins too
+                step.enter(index, node.key)
         begin_triggered(step, step.elements[start], node.key, data.get("event") or "", data.get("variables") or {})
 
 

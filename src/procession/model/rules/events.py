@@ -32,7 +32,7 @@ _POSITIONS: Final = {
     Kind.END_EVENT: "an end event",
 }
 _ALWAYS_INTERRUPTING: Final = frozenset({Trigger.ERROR, Trigger.COMPENSATION, Trigger.CANCEL})
-_ALONE: Final = frozenset({Trigger.LINK, Trigger.TERMINATE, Trigger.CANCEL, Trigger.COMPENSATION})
+_ALONE: Final = frozenset({Trigger.LINK, Trigger.TERMINATE, Trigger.CANCEL})
 
 
 def trigger_fits_position(process: ProcessDraft, reading: Reading) -> None:
@@ -60,9 +60,11 @@ def catching_event_has_a_trigger(process: ProcessDraft, reading: Reading) -> Non
 
 
 def some_triggers_stand_alone(process: ProcessDraft, reading: Reading) -> None:
-    """Links, terminate, cancel and compensation are no part of a multiple event."""
+    """Links, terminate and cancel are no part of a multiple event; compensation is only thrown as one of several."""
+    throwing = {Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT}
     for draft in process.elements:
-        alone = next((event.trigger for event in draft.events if event.trigger in _ALONE), None)
+        not_here = _ALONE if draft.kind in throwing else _ALONE | {Trigger.COMPENSATION}
+        alone = next((event.trigger for event in draft.events if event.trigger in not_here), None)
         if draft.kind in EVENTS and len(draft.events) > 1 and alone is not None:
             message = f"{draft.label} has several triggers; '{alone.name.lower()}' cannot be one of several"
             reading.findings.error("TRIGGER_NOT_ALONE", message, draft.xml, "Keep one event definition")

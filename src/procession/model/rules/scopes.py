@@ -85,7 +85,7 @@ def ad_hoc_holds_activities(process: ProcessDraft, reading: Reading) -> None:
         children = process.children(scope)
         if not any(child.kind in ACTIVITIES and child.kind != Kind.EVENT_SUB_PROCESS for child in children):
             message = f"The ad-hoc sub-process {scope.label} has no activity"
-            reading.findings.error("AD_HOC_CONTENT", message, scope.xml, "Add at least one activity")
+            reading.findings.gap("AD_HOC_CONTENT", message, scope.xml, "Add at least one activity")
         for child in children:
             if child.kind in {Kind.START_EVENT, Kind.END_EVENT}:
                 message = f"{child.label} stands in the ad-hoc sub-process {scope.label}, which has no start or end"
