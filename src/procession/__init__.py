@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from procession.app import Procession, SyncProcession
-    from procession.worker import BpmnError, Cancel, Fail, Job, Retry, Snooze
+    from procession.engine import Settings
+    from procession.worker import BpmnError, Cancel, Fail, Job, Retry, Snooze, WorkerSettings
 
 _HOMES = {
     "Procession": "procession.app",
@@ -23,11 +24,25 @@ _HOMES = {
     "Fail": "procession.worker",
     "Job": "procession.worker",
     "Retry": "procession.worker",
+    "Settings": "procession.engine",
     "Snooze": "procession.worker",
+    "WorkerSettings": "procession.worker",
 }
 
 __version__ = "0.1.0"
-__all__ = ["BpmnError", "Cancel", "Fail", "Job", "Procession", "Retry", "Snooze", "SyncProcession", "__version__"]
+__all__ = [
+    "BpmnError",
+    "Cancel",
+    "Fail",
+    "Job",
+    "Procession",
+    "Retry",
+    "Settings",
+    "Snooze",
+    "SyncProcession",
+    "WorkerSettings",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> object:
