@@ -134,3 +134,30 @@ async def test_claiming_from_many_queues_and_finishing_take_one_each(counted):
 
 async def test_enqueuing_takes_one(counted):
     assert await counted.trips(counted.store.enqueue([new_job(counted.keys) for _ in range(100)])) == 1
+
+
+async def test_a_buffered_message_that_is_met_costs_two_more(counted):
+    keys = counted.keys
+    messages = [message(keys, correlation_key=f"k-{number}") for number in range(50)]
+    await counted.store.publish(messages, keys)
+    steps = [start_step(keys) for _ in range(50)]
+    for number, step in enumerate(steps):
+        step.new_subscriptions = [waiting_for(keys, step, correlation_key=f"k-{number}")]
+    results = []
+
+    async def commit() -> None:
+        results.extend(await counted.store.commit(steps, keys))
+
+    assert await counted.trips(commit()) == 7  # and what changed, and the follow-ups
+    assert all(result.woken for result in results)
+
+
+async def test_behind_a_pooler_a_lone_statement_takes_four(url):
+    async with Wire(url) as wire:
+        store = PostgresStore(wire.url, pgbouncer=True, pool_size=1)
+        await store.open()
+        await store.now()
+        before = wire.round_trips
+        await store.now()
+        assert wire.round_trips - before == 4  # begin, parse, execute, commit
+        await store.close()

@@ -110,18 +110,18 @@ async def _apply(sessions: Sessions, batch: Batch) -> Answers:
 
 
 async def _prefer_stale(sessions: Sessions, steps: Sequence[Step], answers: Answers) -> None:
-    """A refused step that was decided on another revision is to be decided again before anybody looks at its values."""
-    refused = {step.instance: step.rev for step in steps if _is_refused(answers.get(step.instance))}
-    if not refused:
+    """A step that was decided on another revision is decided again before anybody looks at its leases and values."""
+    failed = {step.instance: step.rev for step in steps if _is_refused_or_fenced(answers.get(step.instance))}
+    if not failed:
         return
-    found = {row[0]: row[1] for row in await sessions.fetch("revisions", list(refused))}
-    for instance, rev in refused.items():
+    found = {row[0]: row[1] for row in await sessions.fetch("revisions", list(failed))}
+    for instance, rev in failed.items():
         if found.get(instance, -1) != rev:
             answers[instance] = StepResult(outcome=StepOutcome.STALE)
 
 
-def _is_refused(answer: StepResult | None) -> bool:
-    return answer is not None and answer.outcome is StepOutcome.REFUSED
+def _is_refused_or_fenced(answer: StepResult | None) -> bool:
+    return answer is not None and answer.outcome in (StepOutcome.REFUSED, StepOutcome.FENCED)
 
 
 async def _written(sessions: Sessions, batch: Batch) -> Answers:

@@ -49,6 +49,10 @@ create table procession.deployment_definition (
 
 -- Instances ----------------------------------------------------------------------------------------------------------
 
+-- JSON: `variables` is jsonb, because people query it; what is only handed on (events, arguments, message variables) is
+-- json, kept to the byte. For 230 bytes of events on PostgreSQL 18: json 2.2 us and 305 bytes of log per row, jsonb 4.9 us
+-- and 498, bytea 1.6 us and 305. For 131 bytes of variables: json 1.4 us and 201, jsonb 3.1 us and 281.
+--
 -- No index covers a column that changes with a step, and half of a page is kept for the next revisions, so that steps
 -- are heap-only updates. Instances that start together end together: with 70 only six in ten were, at 8 % more log.
 create table procession.instance (
