@@ -46,13 +46,14 @@ class Flight(Protocol):
 def size_of(flight: Flight) -> int:
     """About how many bytes a step sends."""
     step = flight.step
-    return (
-        200
-        + len(step.state)
-        + len(step.variables or b"")
-        + len(step.events or b"")
-        + sum(100 + len(job.args) for job in step.new_jobs)
-    )
+    size = 200 + len(step.state)
+    if step.variables is not None:
+        size += len(step.variables)
+    if step.events is not None:
+        size += len(step.events)
+    for job in step.new_jobs:
+        size += 100 + len(job.args)
+    return size
 
 
 class GroupCommit:

@@ -40,6 +40,7 @@ class Duties:
         claims: Claims,
         settings: Settings,
         chance: Callable[[], float],
+        lost: Callable[[str], None],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -47,6 +48,7 @@ class Duties:
         self._instances = instances
         self._claims = claims
         self._settings = settings
+        self._lost = lost
         self.node = 0
         self.term = 0  # of this process' leadership; 0: another leads
         self._led_since = 0.0
@@ -58,12 +60,15 @@ class Duties:
         self._rescue = Duty("rescue", self._rescue_round, chance)
         self._expire = Duty("messages", self._expire_round, chance)
         self._check = Duty("self-check", self._check_round, chance)
+        self.beats = False  # whether this process beats on its main loop, having no second connection for a thread
+        self._beat = Duty("heartbeat", self._beat_round, chance)
 
     # -- life -------------------------------------------------------------------------------------------------------
     def start(self) -> None:
         """Begin."""
         for duty in self._all():
-            duty.start()
+            if duty is not self._beat or self.beats:
+                duty.start()
 
     async def stop(self) -> None:
         """End; leadership runs out by itself."""
@@ -73,7 +78,13 @@ class Duties:
 
     def _all(self) -> tuple[Duty, ...]:
         """Every duty."""
-        return (self._lead, self._promote, self._rescue, self._expire, self._check)
+        return (self._beat, self._lead, self._promote, self._rescue, self._expire, self._check)
+
+    async def _beat_round(self) -> float:
+        """Say that this process lives."""
+        if not await self._store.beat(self.node):
+            self._lost("others have declared this process dead")
+        return self._settings.heartbeat_ms / 1000
 
     # -- leadership -------------------------------------------------------------------------------------------------
     async def _lead_once(self) -> float:
@@ -164,19 +175,27 @@ class Duties:
 
     # -- self-check -------------------------------------------------------------------------------------------------
     async def _check_round(self) -> float:
-        """Work is ready, slots are free, nothing was claimed since the last look: say so and begin to claim anew."""
+        """A claim loop that makes no round hangs: begin anew. One that finds nothing of what is ready: say so."""
         claims = self._claims
         claimed, rounds = claims.claimed, claims.duty.rounds
-        if claimed == self._claimed and self._claimed >= 0:
-            free = {want.queue for want in claims.free()}
-            counts = await self._store.count_jobs()
-            ready = {queue: count for (queue, state), count in counts.items() if state == JobState.READY and count}
-            waiting = {queue: count for queue, count in ready.items() if queue in free}
-            if waiting and claims.claimed == claimed and rounds == self._rounds:
-                logger.warning("jobs are ready and slots are free, but nothing is claimed: %s; claiming anew", waiting)
-                claims.duty.restart()
+        if rounds == self._rounds:
+            logger.error("the claim loop has made no round for %d ms; claiming anew", self._settings.check_ms)
+            claims.duty.restart()
+        elif claimed == self._claimed:
+            await self._say_what_waits()
         self._claimed, self._rounds = claims.claimed, claims.duty.rounds
         return self._settings.check_ms / 1000
+
+    async def _say_what_waits(self) -> None:
+        """Nothing was claimed since the last look: warn if slots are free and jobs are ready for them."""
+        free = {want.queue for want in self._claims.free()}
+        counts = await self._store.count_jobs()
+        waiting = {
+            queue: count for (queue, state), count in counts.items() if state == JobState.READY and queue in free
+        }
+        if waiting:
+            logger.warning("jobs are ready and slots are free, but nothing is claimed: %s", waiting)
+            self._claims.heard("")
 
 
 def log_failure(job: int, error: Exception | None) -> None:

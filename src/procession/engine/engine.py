@@ -137,7 +137,9 @@ class Engine(Requests):
             claims=self._claims,
             settings=settings,
             chance=chance,
+            lost=self._lost_from_thread,
         )
+        self._duties.beats = open_store is None
         self._heartbeat = Heartbeat(
             settings, self.clock, open_store=open_store, lost=self._lost_from_thread, blocking=self._blocking
         )

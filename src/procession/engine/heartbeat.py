@@ -22,7 +22,7 @@ from procession.store.port import Store
 
 logger = logging.getLogger("procession.engine")
 
-BLOCKED_S = 1.0  # a loop that does not answer for this long is reported
+WAITING_FILES = ("selectors.py", "asyncio/base_events.py", "asyncio/runners.py")  # where an idle loop stands
 
 
 class Heartbeat:
@@ -38,6 +38,7 @@ class Heartbeat:
         blocking: Callable[[FrameType], str],
     ) -> None:
         self._beat_s = settings.heartbeat_ms / 1000
+        self._blocked_s = settings.blocked_ms / 1000
         self._silent_s = self._beat_s * settings.heartbeat_missed_max
         self._clock = clock
         self._open_store = open_store
@@ -95,8 +96,8 @@ class Heartbeat:
     async def _until(self, due: float, loop: asyncio.AbstractEventLoop, main_thread: int) -> None:
         """Wait for the next beat, looking after the main loop and for the end."""
         while (left := due - time.monotonic()) > 0 and not self._stop.is_set():
-            await asyncio.sleep(min(left, 0.1))
-            if time.monotonic() - self._seen_at > BLOCKED_S:
+            await asyncio.sleep(min(left, self._blocked_s / 10))
+            if time.monotonic() - self._seen_at > self._blocked_s:
                 self._watch(loop, main_thread)
 
     async def _one_beat(self, store: Store | None) -> Store | None:
@@ -133,21 +134,24 @@ class Heartbeat:
     def _watch(self, loop: asyncio.AbstractEventLoop, main_thread: int) -> None:
         """Ask the main loop for a sign of life; name what blocks it."""
         silent_s = time.monotonic() - self._seen_at
-        if silent_s > 2 * BLOCKED_S and not self._reported:
+        if silent_s > 2 * self._blocked_s and not self._reported:
             self._reported = True
             frame = sys._current_frames().get(main_thread)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - documented
-            what = self._blocking(frame) if frame is not None else ""
-            where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
-            logger.warning(
-                "the event loop has been blocked for %.1f s by %s (at %s); a plain function would run in a thread",
-                silent_s,
-                what or "code that is not a handler",
-                where,
-            )
+            logger.warning("the event loop has been blocked for %.1f s by %s", silent_s, self._culprit(frame))
         try:
             loop.call_soon_threadsafe(self._seen)
         except RuntimeError:
             self._stop.set()  # the main loop is closed: nobody is left to beat for
+
+    def _culprit(self, frame: FrameType | None) -> str:
+        """What the main thread does."""
+        if frame is None:
+            return "something unknown"
+        code = frame.f_code
+        if code.co_filename.endswith(WAITING_FILES):
+            return "nothing of its own: the machine is overloaded, or the process was paused"
+        handler = self._blocking(frame) or "code that is not a handler"
+        return f"{handler}, at {code.co_filename}:{frame.f_lineno}; a plain function would run in a thread"
 
     def _seen(self) -> None:
         """The main loop lives (called on it)."""

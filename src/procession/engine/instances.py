@@ -104,8 +104,9 @@ class Instances:
                 return
             asks = cell.take()
             draft = Draft()
-            accepted = self._decide(cell, asks, draft)
-            if accepted and self._fly(cell, draft, accepted):
+            now = self._clock.now()
+            accepted = self._decide(cell, asks, draft, now)
+            if accepted and self._fly(cell, draft, accepted, now):
                 return
         self._cache.settle(cell)
 
@@ -127,9 +128,8 @@ class Instances:
         if cell.flight is None and not cell.loading and cell.holder is None:
             self._go(cell)
 
-    def _decide(self, cell: Cell, asks: list[Ask], draft: Draft) -> list[Ask]:
+    def _decide(self, cell: Cell, asks: list[Ask], draft: Draft, now: int) -> list[Ask]:
         """Decide commands one after the other on the cell's state; those that were accepted."""
-        now = self._clock.now()
         keys = self._keys.keys
         accepted: list[Ask] = []
         for index, ask in enumerate(asks):
@@ -156,12 +156,11 @@ class Instances:
             add_decisions(draft, ask, decisions)
         return accepted
 
-    def _fly(self, cell: Cell, draft: Draft, asks: list[Ask]) -> bool:
+    def _fly(self, cell: Cell, draft: Draft, asks: list[Ask], now: int) -> bool:
         """Write the rows and send them; False if they cannot be written, with everything put right again."""
         state, definition = cell.state, cell.definition
         assert state is not None
         assert definition is not None
-        now = self._clock.now()
         try:
             step = write_step(
                 definition, state, draft, cell.ledger, keys=self._keys.keys, now=now, level=self._settings.history
@@ -452,7 +451,7 @@ class Instances:
         """Write what the holder decided."""
         cell.holder = None
         self._counters.in_flight += 1
-        if not self._fly(cell, draft, [ask]):
+        if not self._fly(cell, draft, [ask], self._clock.now()):
             self._go(cell)
 
     def _detach(self, cell: Cell) -> None:

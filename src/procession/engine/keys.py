@@ -23,10 +23,15 @@ class KeyStock:
         self._chance = chance
         self._order: asyncio.Task[None] | None = None
         self._waiting: list[Callable[[], None]] = []
+        self._credit = 0  # so many steps may go ahead before the stock is counted again
 
     def ready(self) -> bool:
         """Whether there are enough keys for any step; orders more ahead of need."""
+        if self._credit > 0:
+            self._credit -= 1
+            return True
         left = len(self.keys)
+        self._credit = left // (2 * STEP_KEYS_MAX) - 1
         if left < LOW and self._order is None:
             self._order = asyncio.get_running_loop().create_task(self._refill(), name="procession keys")
         return left >= STEP_KEYS_MAX

@@ -41,6 +41,7 @@ class Requests:
     _intake: Intake
     _timer_set: Callable[[int], None]
     _open: bool
+    _loop: asyncio.AbstractEventLoop | None
 
     async def deploy(
         self, resources: Sequence[tuple[str, bytes]], *, tenant: str = "", methods: Collection[str] = ()
@@ -164,17 +165,19 @@ class Requests:
 
     # -- internal ---------------------------------------------------------------------------------------------------
     def _answer(self) -> asyncio.Future[int]:
-        """A future for one answer."""
-        return asyncio.get_running_loop().create_future()
+        """A future for one answer. Raises Unavailable when the engine is not open."""
+        loop = self._loop
+        if loop is None or not self._open:
+            raise Unavailable("The engine is not open (any more)")
+        return loop.create_future()
 
     def _deadline(self) -> float:
         """When a caller of now loses patience, on the loop's clock."""
-        return asyncio.get_running_loop().time() + self.settings.command_deadline_ms / 1000
+        loop = self._loop
+        return 0.0 if loop is None else loop.time() + self.settings.command_deadline_ms / 1000
 
     async def _ask(self, instance: int, ask: Asked, *, start: bool = False) -> int:
         """Submit and wait; refused when too much is under way already."""
-        if not self._open:
-            raise Unavailable("The engine is not open (any more)")
         if self.counters.in_flight >= self.settings.commands_waiting_max:
             self.counters.rejected["Busy"] = self.counters.rejected.get("Busy", 0) + 1
             raise Unavailable(

@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     announce_pause_ms: int = 5  # between two announcements, so that they coalesce
     heartbeat_ms: int = limits.HEARTBEAT_MS
     heartbeat_missed_max: int = limits.HEARTBEAT_MISSED_MAX
+    blocked_ms: int = 1_000  # an event loop that gives no sign of life for twice this long is reported
     dead_after_ms: int = limits.DEAD_AFTER_MS
     lead_term_ms: int = 10_000
     promote_poll_ms_max: int = 1_000

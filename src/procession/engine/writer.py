@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -466,6 +467,8 @@ def _variable_bytes(state: State, draft: Draft) -> bytes:
 
 def _same_values(variables: dict[str, Any], started_with: dict[str, Any]) -> bool:
     """Whether these are the very values (not equals: True equals 1) that the JSON at hand was made from."""
-    return len(variables) == len(started_with) and all(
-        variables.get(name) is value for name, value in started_with.items()
+    return (
+        len(variables) == len(started_with)
+        and all(map(is_, variables.values(), started_with.values()))
+        and variables.keys() == started_with.keys()
     )
