@@ -1,4 +1,4 @@
-"""Stories in real time, with every loop running, on the memory store and on a file: what the crank cannot show.
+"""Stories in real time, with every loop running, on every store: what the crank cannot show.
 
 Nothing sleeps: each wait is for something that happens, and pytest's timeout bounds it.
 """
@@ -20,6 +20,7 @@ from procession.errors import Unavailable
 from procession.jobs.kinds import JobState
 from procession.store.memory import MemoryStore
 from procession.store.port import Store
+from procession.store.postgres import PostgresStore
 from procession.store.rows import JobFilter
 from procession.store.sqlite import SqliteStore
 from procession.testing.bpmn import process, resource
@@ -44,15 +45,16 @@ MODEL = resource(
 Make = Callable[[], Awaitable[Store]]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """Another connection to the same data at each call."""
     memory = MemoryStore()
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
 
     async def make() -> Store:
         if request.param == "memory":
             return memory
-        store = SqliteStore(str(tmp_path / "test.db"))
+        store = PostgresStore(url) if url else SqliteStore(str(tmp_path / "test.db"))
         await store.migrate()
         await store.open()
         return store
