@@ -135,8 +135,11 @@ def _plain(found: object) -> object:
 
 def _written(found: object) -> str:
     """The value for eyes: numbers with all their digits."""
-    is_plain = found is None or type(found) in {str, list, dict, bool}
-    return screen.value(_plain(found)) if is_plain else str(found)
+    kind = type_name(found)
+    if kind == "number":
+        return str(found)
+    plain = _plain(found)
+    return screen.value(plain) if kind in {"null", "boolean", "string", "list", "context"} else str(plain)
 
 
 # -- line by line -----------------------------------------------------------------------------------------------------
