@@ -1,16 +1,23 @@
-"""SQLite answers like the memory store, whatever is asked in whatever order."""
+"""SQLite and PostgreSQL answer like the memory store, whatever is asked in whatever order."""
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
 
+from procession.ids import Keys
 from procession.store.port import Store
+from procession.store.postgres import PostgresStore
 from procession.store.sqlite import SqliteStore
 from tests.store.machine import Jobs, Mail, Steps, TwoStores
+from tests.support.postgres import PostgresDatabases
 
+# Making a failing example small takes hundreds of databases: minutes on a server. It is printed as it was found.
+WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 SETTINGS = settings(max_examples=40, stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -45,3 +52,37 @@ TestQueue = QueueOnSqlite.TestCase
 TestMail = MailOnSqlite.TestCase
 TestEverything = EverythingOnSqlite.TestCase
 TestQueue.settings = TestMail.settings = TestEverything.settings = SETTINGS
+
+
+class EverythingOnPostgres(Jobs, Steps, Mail):
+    """The same against a server; each example on a database of its own."""
+
+    databases: PostgresDatabases
+    migrated: str
+
+    def open_other(self) -> Store:
+        self.memory_keys, self.other_keys = (Keys(range(2_000_000, 3_000_000)) for _ in range(2))
+        self.url = self.databases.create(template=self.migrated)
+        store = PostgresStore(self.url, clock=self.clock, pool_size=1, lanes=1)
+        self.runner.run(store.open())
+        return store
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.databases.drop(self.url)
+
+
+def test_postgres_answers_like_memory(postgres_databases: PostgresDatabases) -> None:
+    EverythingOnPostgres.databases = postgres_databases
+    EverythingOnPostgres.migrated = postgres_databases.create()
+    asyncio.run(_migrate(EverythingOnPostgres.migrated))
+    run_state_machine_as_test(
+        EverythingOnPostgres,
+        settings=settings(SETTINGS, max_examples=15, stateful_step_count=20, phases=WITHOUT_SHRINKING),
+    )
+
+
+async def _migrate(url: str) -> None:
+    store = PostgresStore(url)
+    await store.migrate()
+    await store.close()

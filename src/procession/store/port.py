@@ -174,9 +174,9 @@ class Store(Protocol):
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their lease, in one transaction; False where the lease is not (or no longer) held.
 
-        Idempotent: sending an applied outcome again gives False and changes nothing. RETRY and FAILED use one of the
-        retries (or set them), SNOOZE and RELEASE take the attempt back; RELEASE keeps ``run_at``; RETRY, SNOOZE and
-        FAILED clear ``crashes``. Without a delay a job is READY at once.
+        Idempotent: sending an applied outcome again gives False and changes nothing. A job stands in a call once.
+        RETRY and FAILED use one of the retries (or set them), SNOOZE and RELEASE take the attempt back; RELEASE keeps
+        ``run_at``; RETRY, SNOOZE and FAILED clear ``crashes``. Without a delay a job is READY at once.
         """
         ...
 
@@ -270,7 +270,7 @@ class Store(Protocol):
 
         A rescued job is READY at once the first time, and SCHEDULED ``backoff_ms`` later when its previous run was
         cut short too (``crashes``); past ``crash_budget`` it is reported in ``failed`` and FAILED. Retries and
-        attempts stay. At most ``limit`` jobs, by key; dead nodes are removed at once.
+        attempts stay. At most ``limit`` jobs; dead nodes are removed at once.
         """
         ...
 

@@ -29,11 +29,7 @@ def refusal_of_step(step: Step) -> str:
         for job in step.new_jobs:
             if why := _refusal_of_job(job):
                 return why
-        if not _is_plain(_texts_of(step)):
-            for row in _rows_of(step):
-                if why := _refusal_of_row(row):
-                    return why
-        return _refusal_of_parts(step)
+        return _refusal_of_texts_of(step) or _refusal_of_parts(step)
     except (TypeError, AttributeError) as error:
         return f"Expected texts, numbers and bytes as the rows declare them in the step of {step.instance}: {error}"
 
@@ -101,6 +97,15 @@ def clean_text(text: str) -> str:
         return text
     mark = f"... (cut at {limits.ERROR_TEXT_CHARS_MAX} characters)"
     return text[: limits.ERROR_TEXT_CHARS_MAX - len(mark)] + mark
+
+
+def _refusal_of_texts_of(step: Step) -> str:
+    if _is_plain(_texts_of(step)):
+        return ""
+    for row in _rows_of(step):
+        if why := _refusal_of_row(row):
+            return why
+    return ""
 
 
 def _texts_of(step: Step) -> str:

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
-from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -126,16 +125,17 @@ def _is_refused_or_fenced(answer: StepResult | None) -> bool:
 
 async def _written(sessions: Sessions, batch: Batch) -> Answers:
     """Write a batch in one transaction, again if the database ended it in favour of another's."""
-    for collisions in count(1):
+    collisions = 0
+    while True:
         session = await sessions.take()
         try:
             return await _WRITE[batch.shape](session, batch)
         except Collided:
-            if collisions >= COLLISIONS_MAX:
+            collisions += 1
+            if collisions == COLLISIONS_MAX:
                 raise
         finally:
             sessions.give_back(session)
-    raise AssertionError("unreachable: the loop has no end of its own")
 
 
 async def _write_start(session: Session, batch: Batch) -> Answers:

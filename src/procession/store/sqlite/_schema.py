@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from procession.store._shared.migrations import load_migrations, missing_migrations
+from procession.store._shared.migrations import Migration, load_migrations, missing_migrations
 from procession.store.sqlite._connection import Synchronous, connect, failure_of, is_locked
 
 MIGRATIONS: Final = load_migrations("procession.store.sqlite")
@@ -43,16 +43,20 @@ def migrate(path: Path, synchronous: Synchronous, now: int) -> list[str]:
             applied = [version for (version,) in connection.execute("SELECT version FROM migration")]
             missing = missing_migrations(applied, MIGRATIONS)
             for migration in missing:
-                for statement in _statements(migration.sql):
-                    connection.execute(statement)
-                connection.execute(
-                    "INSERT INTO migration (version, name, applied_at) VALUES (?, ?, ?)",
-                    (migration.version, migration.name, now),
-                )
+                _apply(connection, migration, now)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise failure_of(error, path) from error
     return [migration.name for migration in missing]
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration, now: int) -> None:
+    for statement in _statements(migration.sql):
+        connection.execute(statement)
+    connection.execute(
+        "INSERT INTO migration (version, name, applied_at) VALUES (?, ?, ?)",
+        (migration.version, migration.name, now),
+    )
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -68,23 +68,19 @@ def _commit_together(session: Session, steps: Sequence[Step]) -> list[StepResult
     results = _look(session, steps)
     applied = [step for step, result in zip(steps, results, strict=True) if result.outcome == StepOutcome.APPLIED]
     wide = [step for step in applied if step.shape() == Shape.WIDE]
-    if wide:
-        refused = _hold_start_channels(session, wide)
-        if refused:
-            for step, result in zip(steps, results, strict=True):
-                if step.instance in refused:
-                    result.outcome, result.error = StepOutcome.REFUSED, refused[step.instance]
-            applied = [step for step in applied if step.instance not in refused]
-            wide = [step for step in wide if step.instance not in refused]
+    refused = _hold_start_channels(session, wide)
+    if refused:
+        results = [refused.get(step.instance, result) for step, result in zip(steps, results, strict=True)]
+        applied = [step for step in applied if step.instance not in refused]
+        wide = [step for step in wide if step.instance not in refused]
     _write_instances(session, applied)
     session.for_keys("delete_jobs", [fence.key for step in applied for fence in step.closed_jobs])
     insert_jobs(session, [job for step in applied for job in step.new_jobs])
     _write_history(session, applied)
-    if wide:
-        woken = _write_wide(session, wide)
-        for step, result in zip(steps, results, strict=True):
-            if step.instance in woken:
-                result.woken = [FOLLOW_UP_QUEUE]
+    woken = _write_wide(session, wide) if wide else set[int]()
+    for step, result in zip(steps, results, strict=True):
+        if step.instance in woken:
+            result.woken = [FOLLOW_UP_QUEUE]
     return results
 
 
@@ -149,9 +145,9 @@ def _write_history(session: Session, steps: Sequence[Step]) -> None:
     )
 
 
-def _hold_start_channels(session: Session, steps: Sequence[Step]) -> dict[int, str]:
+def _hold_start_channels(session: Session, steps: Sequence[Step]) -> dict[int, StepResult]:
     """Take the channels of steps that start an instance by a correlation key; which steps cannot, and why."""
-    refused: dict[int, str] = {}
+    refused: dict[int, StepResult] = {}
     for step in steps:
         if not step.start_channel or step.rev > 0:
             continue
@@ -163,7 +159,8 @@ def _hold_start_channels(session: Session, steps: Sequence[Step]) -> dict[int, s
         session.run("hold_start_channel", **channel, instance=step.instance)
         holder = session.value("find_start_channel", **channel)
         if holder != step.instance:
-            refused[step.instance] = held_channel_error(step.process_id, step.start_channel, holder)
+            words = held_channel_error(step.process_id, step.start_channel, holder)
+            refused[step.instance] = StepResult(outcome=StepOutcome.REFUSED, error=words)
     return refused
 
 

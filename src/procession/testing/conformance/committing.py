@@ -197,6 +197,14 @@ class TestFences:
             (result,) = await store.commit([late], keys)
             assert result.outcome is StepOutcome.FENCED
 
+    async def test_a_step_that_is_stale_and_fenced_is_stale(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        await apply(store, keys, step)
+        await apply(store, keys, next_step(step))
+        no_lease = JobFence(key=keys.take(), lease=1)
+        (result,) = await store.commit([next_step(step, closed_jobs=[no_lease])], keys)
+        assert result.outcome is StepOutcome.STALE
+
     async def test_a_changed_job_is_fenced_like_a_closed_one(self, store: Store, keys: Keys) -> None:
         step = start_step(keys)
         job = service_job(keys, step)
