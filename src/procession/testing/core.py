@@ -60,6 +60,7 @@ class CoreRun:
         self.last: list[Event] = []  # the events of the last step
         self.follow_ups: list[FollowUp] = []
         self.steps = 0
+        self.longest = 0  # events of the longest step
         self._folded: State | None = None
         self._jobs: dict[int, JobCreated] = {}
 
@@ -89,6 +90,7 @@ class CoreRun:
     def take(self, decision: Decision) -> list[FollowUp]:
         """Check a decision and take it over."""
         self.steps += 1
+        self.longest = max(self.longest, len(decision.events))
         self.last = decision.events
         self.events += decision.events
         check(self.definition, decision.state)

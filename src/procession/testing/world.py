@@ -44,6 +44,10 @@ from procession.testing.world_messages import Channel, Message, Messages
 FOLLOW_UPS_MAX = 200_000
 
 
+class Endless(AssertionError):
+    """The instances keep each other, or themselves, busy without an end."""
+
+
 class WorldRun(CoreRun):
     """One instance of a world."""
 
@@ -94,8 +98,9 @@ class StartTimer(msgspec.Struct):
 class CoreWorld:
     """Definitions, instances, messages and the clock."""
 
-    def __init__(self, *, now: int = DAY_ONE) -> None:
+    def __init__(self, *, now: int = DAY_ONE, follow_ups_max: int = FOLLOW_UPS_MAX) -> None:
         self.now = now
+        self.follow_ups_max = follow_ups_max
         self.keys = Keys(range(1, 1 << 40))
         self.instances: dict[int, WorldRun] = {}
         self.definitions: dict[str, list[Definition]] = {}
@@ -108,7 +113,13 @@ class CoreWorld:
         self._held = False
 
     # -- commands -------------------------------------------------------------------------------------------------
-    def deploy(self, *models: ProcessBuilder | bytes, methods: tuple[str, ...] = (), lenient: bool = False) -> None:
+    def deploy(
+        self,
+        *models: ProcessBuilder | bytes,
+        methods: tuple[str, ...] = (),
+        lenient: bool = False,
+        executable_only: bool = True,
+    ) -> None:
         """Deploy processes together: each becomes the latest version of its id."""
         contents = [model for model in models if isinstance(model, bytes)]
         builders = [model for model in models if isinstance(model, ProcessBuilder)]
@@ -116,7 +127,8 @@ class CoreWorld:
             contents.append(resource(*builders))
         together: dict[str, Definition] = {}
         for content in contents:
-            for definition in compile_resource(content, methods=methods, lenient=lenient).definitions:
+            compiled = compile_resource(content, methods=methods, lenient=lenient, executable_only=executable_only)
+            for definition in compiled.definitions:
                 versions = self.definitions.setdefault(definition.process_id, [])
                 stored = msgspec.structs.replace(definition, key=self.keys.take(), version=len(versions) + 1)
                 versions.append(stored)
@@ -140,14 +152,18 @@ class CoreWorld:
         message_id: str = "",
     ) -> int:
         """Publish a message: to one instance per process, else a start event, else it waits. Returns who took it."""
+        taker = self._publish(name, key, variables or {}, ttl_ms, message_id)
+        self.settle()
+        return taker
+
+    def _publish(self, name: str, key: str, variables: dict[str, Any], ttl_ms: int, message_id: str) -> int:
         message = Message(
-            self.keys.take(), Channel(name, key), variables or {}, self.now + ttl_ms, message_id, taken=set[str]()
+            self.keys.take(), Channel(name, key), variables, self.now + ttl_ms, message_id, taken=set[str]()
         )
         self.messages.admit(message, self.now)
         taker = self._offer(message)
         if ttl_ms > 0:
             self.messages.keep(message)
-        self.settle()
         return taker
 
     def correlate(self, name: str, key: str = "", variables: dict[str, Any] | None = None) -> int:
@@ -210,12 +226,12 @@ class CoreWorld:
         """Carry out follow-ups until none is left."""
         if self._held:
             return
-        for _ in range(FOLLOW_UPS_MAX):
+        for _ in range(self.follow_ups_max):
             if not self.queue:
                 return
             self._carry_out(self.queue.popleft())
-        message = f"More than {FOLLOW_UPS_MAX} follow-ups: an endless loop"
-        raise AssertionError(message)
+        message = f"More than {self.follow_ups_max} follow-ups without a pause"
+        raise Endless(message)
 
     def _carry_out(self, follow_up: FollowUp) -> None:
         if isinstance(follow_up, Send):
@@ -223,12 +239,12 @@ class CoreWorld:
         elif isinstance(follow_up, CallProcess):
             self._call(follow_up)
         elif isinstance(follow_up, PublishMessage):
-            self.publish(
+            self._publish(
                 follow_up.name,
                 follow_up.correlation_key,
                 follow_up.variables,
-                ttl_ms=follow_up.ttl_ms,
-                message_id=follow_up.message_id,
+                follow_up.ttl_ms,
+                follow_up.message_id,
             )
         elif isinstance(follow_up, BroadcastSignal):
             self._broadcast(follow_up.name, follow_up.variables)
