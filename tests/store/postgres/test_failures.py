@@ -10,6 +10,7 @@ import pytest
 from procession.errors import Misconfigured, SchemaMismatch, Unavailable
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
+from procession.store.postgres._hints import Listener
 from procession.store.rows import NewJob, StepOutcome, Want
 from procession.testing.conformance.stage import apply, next_step, service_job, start_step, waiting_for
 from tests.store.postgres.wire import Wire
@@ -111,6 +112,26 @@ async def test_a_half_open_connection_is_noticed_within_the_deadline(url):
         assert results[0].outcome in (StepOutcome.APPLIED, StepOutcome.STALE)
         assert (await store.load([step.instance]))[0].rev == 2
         await store.close()
+
+
+async def test_a_listener_whose_connection_went_silent_hears_again(url):
+    async with Wire(url) as wire:
+        deaf, speaker = PostgresStore(wire.url, deadline_s=0.3), PostgresStore(url)
+        heard: asyncio.Queue[str] = asyncio.Queue()
+        listener = Listener(deaf._hints, deaf._channel, heard.put_nowait, check_s=0.05)
+        stop = await listener.start()
+        wire.hold()
+        await asyncio.sleep(0.5)  # longer than the check and its deadline: the listener gives the connection up
+        wire.forget()
+
+        async def announced() -> str:
+            await speaker.announce(["mail"])
+            return await asyncio.wait_for(heard.get(), 0.2)
+
+        assert await eventually(announced) == "mail"
+        await stop()
+        await deaf.close()
+        await speaker.close()
 
 
 async def test_waiting_for_a_lock_ends_with_the_deadline_and_writes_nothing(make_store, url):

@@ -97,6 +97,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         "publish_waiting": (*channels, [1] * 500),
         "broadcast_waiting": ("", "m1"),
         "expire_messages": (500, None),
+        "history_since": (0, 0, 100),
     }
 
 
@@ -131,10 +132,40 @@ async def test_instances_are_locked_in_key_order(filled_url, name):
     assert source["Scan Direction"] == "Forward"
 
 
+async def test_readers_of_the_whole_history_get_it_in_order_from_the_index(filled_url):
+    plan = await plan_of(filled_url, "history_since", before="")
+    assert reached(plan) == {"history_horizon"}
+    assert [each["Node Type"] for each in nodes(plan) if "Sort" in each["Node Type"]] == []
+
+
 async def test_claims_read_ready_jobs_in_claim_order_from_the_index(filled_url):
     plan = await plan_of(filled_url, "claim", before="")
     assert "job_ready" in reached(plan)
     assert [each["Node Type"] for each in nodes(plan) if "Sort" in each["Node Type"]] == []
+
+
+LISTINGS = {
+    "history": (77, 0, 100),
+    "load": ([77, 78],),
+    "find_subscription": (77,),
+    "list_jobs": (77, -1, -1, "", "", "", 0, 100),
+    "list_instances": ("p3", 0, -1, "", 0, False, "", "", 0, 100),
+    "list_subscriptions": (77, "", 100),
+    "list_incidents": (77, "", 0, 100),
+    "list_user_tasks": (77, "", "", 0, 100),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LISTINGS))
+async def test_a_listing_that_names_what_it_wants_scans_no_table(filled_url, name):
+    store = PostgresStore(filled_url)
+    async with store._rest.lend() as session:
+        rows = await session.connection.fetch("explain (format json) " + store._statements[name], *LISTINGS[name])
+    await store.close()
+    plan = json.loads(rows[0][0])[0]["Plan"]
+    filled = {"instance", "job", "history", "subscription", "message"}  # the planner rightly scans tables without rows
+    sequential = [each for each in nodes(plan) if each["Node Type"] == "Seq Scan" and each["Relation Name"] in filled]
+    assert sequential == []
 
 
 async def plan_of(url: str, name: str, *, before: str) -> dict[str, Any]:

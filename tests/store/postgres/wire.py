@@ -1,7 +1,7 @@
 """A proxy between a store and its server that counts round trips and can go silent, as a broken network does.
 
-A round trip is a message that asks for an answer: a Query, a Sync or a Flush of PostgreSQL's protocol (version 3). Nothing is
-faked: the bytes pass through as they are.
+A round trip is a message that asks for an answer: a Query, a Sync or a Flush of PostgreSQL's protocol (version 3).
+Nothing is faked: the bytes pass through as they are.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class Wire:
         """Let everything pass again."""
         self._open.set()
 
+    def forget(self) -> None:
+        """Serve new connections again; those that went silent stay so for ever."""
+        self._open = asyncio.Event()
+        self._open.set()
+
     def cut(self) -> None:
         """Break every connection at once."""
         for writer in self._writers:
@@ -67,8 +72,9 @@ class Wire:
             each.close()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counter: Counter | None) -> None:
+        is_open = self._open
         while data := await reader.read(65_536):
-            await self._open.wait()
+            await is_open.wait()
             if counter is not None:
                 counter.feed(data)
             writer.write(data)

@@ -17,6 +17,7 @@ from procession.store.postgres._sessions import Session, Sessions
 
 REST_S: Final = 0.005  # between two sends: at most 200 notifications a second and queue, however busy the process
 RECONNECT_S: Final = 0.5  # between two tries to listen again
+CHECK_S: Final = 30.0  # a listener only waits, so it has to ask whether there is still somebody to hear
 PAYLOAD_BYTES_MAX: Final = 7_900  # NOTIFY takes less than 8,000
 
 Heard = Callable[[str], None]
@@ -56,10 +57,11 @@ class Announcer:
 class Listener:
     """Hears announcements on a connection of its own, and connects again when that fails."""
 
-    def __init__(self, sessions: Sessions, channel: str, heard: Heard) -> None:
+    def __init__(self, sessions: Sessions, channel: str, heard: Heard, *, check_s: float = CHECK_S) -> None:
         self._sessions = sessions
         self._channel = channel
         self._heard = heard
+        self._check_s = check_s
         self._session: Session | None = None
         self._lost = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -83,11 +85,17 @@ class Listener:
 
     async def _keep_listening(self) -> None:
         while True:
-            await self._lost.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._lost.wait(), self._check_s)
             with suppress(ProcessionError):
-                await self._listen()
+                await (self._listen() if self._lost.is_set() else self._check())
                 continue
+            self._lost.set()
             await asyncio.sleep(RECONNECT_S)
+
+    async def _check(self) -> None:
+        assert self._session is not None
+        await self._session.fetch("now")
 
     async def _listen(self) -> None:
         session = await self._sessions.connect()

@@ -206,7 +206,7 @@ class PostgresStore:
         which nothing can be added any more. A transaction left open anywhere in the database holds the reader up; it
         skips nothing.
         """
-        rows = await self._rest.fetch("history_since", cursor.txid, cursor.position, limit)
+        rows = await self._duties.fetch("history_since", cursor.txid, cursor.position, limit)
         if rows:
             cursor = HistoryCursor(txid=rows[-1]["txid"], position=rows[-1]["position"])
         return [reading.history_row(row) for row in rows], cursor
