@@ -1,0 +1,217 @@
+"""Types of the model: item definitions, and the coercion of values to the type that an element declares.
+
+Coercion is what the standard calls implicit conversion: a list of one to its item, an item to a list of one, a date to
+its midnight in UTC. What fits in no way is null, with a warning; null fits everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, cast
+
+from procession.dmn.run import DecisionRun, Place
+from procession.feel import Date, DateTime, FeelSyntaxError, Time, UnaryTests
+from procession.feel import syntax as feel_syntax
+from procession.feel.build import TypeMeaning
+from procession.feel.cursor import Cursor
+from procession.feel.names import Scope
+from procession.feel.run import NOWHERE
+from procession.feel.syntax import NamedType, TypeNode
+from procession.feel.types import conforms
+from procession.feel.values import feel, kind_of
+
+ANY: Final = NamedType("Any")
+_MIDNIGHT: Final = Time(0, 0, 0, offset=0)
+
+BUILT_IN: Final = frozenset(
+    {
+        "Any",
+        "Null",
+        "boolean",
+        "context",
+        "date",
+        "date and time",
+        "dateTime",
+        "dayTimeDuration",
+        "days and time duration",
+        "function",
+        "list",
+        "number",
+        "range",
+        "string",
+        "time",
+        "yearMonthDuration",
+        "years and months duration",
+    }
+)
+# Names of types that modelers of other engines write; the standard knows only number.
+_FOREIGN: Final = {
+    "integer": "number",
+    "int": "number",
+    "long": "number",
+    "short": "number",
+    "double": "number",
+    "float": "number",
+    "decimal": "number",
+    "datetime": "date and time",
+    "any": "Any",
+    "dateAndTime": "date and time",
+}
+
+# Makes a value fit a type, or null with a warning at the place.
+Coercion = Callable[[DecisionRun, object, Place, str], object]
+
+
+class Types:
+    """The types of one model by name; those of imported models under `import.name`."""
+
+    def __init__(self) -> None:
+        self.meanings: dict[str, TypeMeaning] = {}
+        self.allowed_texts: dict[str, str] = {}  # the allowed values of simple types, as they are written
+        self._coercions: dict[TypeNode, Coercion] = {}
+
+    def node(self, reference: str) -> TypeNode | None:
+        """The type that a `typeRef` names; None where nothing has that name."""
+        name = reference.strip()
+        if name in self.meanings:
+            return NamedType(name)
+        prefix, colon, local = name.partition(":")
+        if colon:
+            return self._prefixed(prefix, local)
+        name = name.removeprefix("feel.")
+        name = _FOREIGN.get(name, name)
+        if name in BUILT_IN:
+            return NamedType(name)
+        return self._written(name)
+
+    def _prefixed(self, prefix: str, local: str) -> TypeNode | None:
+        """DMN 1.1 writes qualified names; a prefix is that of FEEL, the name of an import, or an alias of this model."""
+        for name in (f"{prefix}.{local}", local):
+            if name in self.meanings:
+                return NamedType(name)
+        local = _FOREIGN.get(local, local)
+        if local in BUILT_IN:
+            return NamedType(local)
+        found = [name for name in self.meanings if name.endswith(f".{local}")]
+        return NamedType(found[0]) if len(found) == 1 else None
+
+    def _written(self, text: str) -> TypeNode | None:
+        """A type written out, such as list<number>."""
+        if "<" not in text:
+            return None
+        try:
+            node = Cursor(text, Scope(()), Scope(self.meanings)).type()
+        except FeelSyntaxError:
+            return None
+        return node if all(name in self.meanings or name in BUILT_IN for name in names_in(node)) else None
+
+    def allowed(self, reference: str) -> str:
+        """The allowed values of the type that a `typeRef` names, as they are written; nothing where any value is."""
+        node = self.node(reference) if reference.strip() else None
+        return self.allowed_texts.get(node.name, "") if isinstance(node, NamedType) else ""
+
+    def coercion(self, node: TypeNode | None) -> Coercion | None:
+        """The coercion to a type; None where any value fits."""
+        if node is None or node == ANY:
+            return None
+        found = self._coercions.get(node)
+        if found is None:
+            found = self._coercions[node] = _coercion(node, self.meanings)
+        return found
+
+    def result_of(self, node: TypeNode | None) -> TypeNode | None:
+        """What a function of this type gives; other types are what they are (a function's variable may name either)."""
+        seen = 0
+        wanted: TypeMeaning | None = node
+        while isinstance(wanted, NamedType) and seen <= len(self.meanings):
+            wanted, seen = self.meanings.get(wanted.name), seen + 1
+        if isinstance(wanted, feel_syntax.FunctionType):
+            return wanted.result
+        return None if node == NamedType("function") else node
+
+
+def names_in(node: TypeNode) -> Iterator[str]:
+    """The names of types that a type is made of."""
+    stack: list[TypeNode] = [node]
+    while stack:
+        match stack.pop():
+            case feel_syntax.NamedType(name):
+                yield name
+            case feel_syntax.ListType(item) | feel_syntax.RangeType(item):
+                stack.append(item)
+            case feel_syntax.ContextType(members):
+                stack.extend(member for _, member in members)
+            case feel_syntax.FunctionType(parameters, result):
+                stack.extend((*parameters, result))
+
+
+def type_text(node: TypeNode) -> str:
+    """A type as FEEL writes it, for messages."""
+    match node:
+        case feel_syntax.NamedType(name):
+            return name
+        case feel_syntax.ListType(item):
+            return f"list<{type_text(item)}>"
+        case feel_syntax.RangeType(item):
+            return f"range<{type_text(item)}>"
+        case feel_syntax.ContextType(members):
+            return f"context<{', '.join(f'{name}: {type_text(member)}' for name, member in members)}>"
+        case feel_syntax.FunctionType(parameters, result):
+            return f"function<{', '.join(map(type_text, parameters))}> -> {type_text(result)}"
+
+
+_DIRECT: Final[dict[str, frozenset[type]]] = {
+    "number": frozenset({int}),
+    "string": frozenset({str}),
+    "boolean": frozenset({bool}),
+}
+
+
+def _coercion(node: TypeNode, types: Mapping[str, TypeMeaning]) -> Coercion:
+    direct = frozenset[type]()
+    if isinstance(node, NamedType) and node.name not in types:
+        direct = _DIRECT.get(node.name, direct)
+    wanted = type_text(node)
+
+    def coerce(run: DecisionRun, value: object, place: Place, what: str) -> object:
+        if value is None or type(value) in direct or conforms(value, node, types):
+            return value
+        for converted in _conversions(value):
+            if converted is not None and conforms(converted, node, types):
+                return converted
+        run.at = place
+        return run.warn("invalid-type", f"{what} is a {kind_of(value)} that does not fit the type {wanted}", NOWHERE)
+
+    return coerce
+
+
+def _conversions(value: object) -> Iterator[object]:
+    if type(value) is list:
+        items = cast("list[object]", value)
+        if len(items) == 1:
+            yield feel(items[0])
+    else:
+        yield [value]
+    if isinstance(value, Date):
+        yield DateTime(value, _MIDNIGHT)
+
+
+def constrained(
+    node: TypeNode, allowed: UnaryTests | None, constraint: UnaryTests | None, types: Mapping[str, TypeMeaning]
+) -> TypeMeaning:
+    """A type whose values pass tests as well; `allowed` holds for each item of a list, `constraint` for the whole."""
+    if allowed is None and constraint is None:
+        return node
+
+    def is_allowed(value: object) -> bool:
+        if not conforms(value, node, types):
+            return False
+        if constraint is not None and constraint.evaluate({}, value) is not True:
+            return False
+        if allowed is None:
+            return True
+        if type(value) is list and isinstance(node, feel_syntax.ListType):
+            return all(allowed.evaluate({}, item) is True for item in cast("list[object]", value))
+        return allowed.evaluate({}, value) is True
+
+    return is_allowed
