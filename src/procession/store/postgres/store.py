@@ -208,7 +208,7 @@ class PostgresStore:
         """
         rows = await self._duties.fetch("history_since", cursor.txid, cursor.position, limit)
         if rows:
-            cursor = HistoryCursor(txid=rows[-1]["txid"], position=rows[-1]["position"])
+            cursor = HistoryCursor(txid=rows[-1]["transaction"], position=rows[-1]["position"])
         return [reading.history_row(row) for row in rows], cursor
 
     # -- jobs -----------------------------------------------------------------------------------------------------

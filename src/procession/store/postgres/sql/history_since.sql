@@ -1,5 +1,5 @@
 -- Steps of all instances after a cursor, up to the horizon below which no transaction can still commit.
-select position, instance, definition, at, events, txid::text::bigint as txid
+select position, instance, definition, at, events, txid::text::bigint as transaction
 from procession.history
 where (txid, position) > ($1::bigint::text::xid8, $2::bigint)
   and txid < pg_snapshot_xmin(pg_current_snapshot())
