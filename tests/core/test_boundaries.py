@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from procession.core.commands import CompleteUserTask
 from procession.core.state import IncidentKind
 from procession.errors import InvalidModel, NotFound
-from procession.core.commands import CompleteUserTask
 from procession.testing.bpmn import process
 
 SECOND = 1_000

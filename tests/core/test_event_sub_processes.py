@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from procession.core.state import IncidentKind
-from procession.testing.bpmn import process
+from procession.testing.bpmn import multi_instance, process
 
 HOUR = 3_600_000
 
@@ -229,8 +229,6 @@ def test_terminate_ends_a_called_process_and_its_caller_goes_on(world):
 
 def test_terminate_ends_one_inner_instance_only(world):
     """Scenario 42."""
-    from procession.testing.bpmn import multi_instance
-
     world.deploy(
         process("p")
         .start()

@@ -339,7 +339,8 @@ def test_a_filter_of_names_limits_what_a_condition_listens_to(world):
         .text()
         .replace(
             "<bpmn:conditionalEventDefinition",
-            '<bpmn:extensionElements><zeebe:conditionalFilter variableNames="m" /></bpmn:extensionElements><bpmn:conditionalEventDefinition',
+            '<bpmn:extensionElements><zeebe:conditionalFilter variableNames="m" /></bpmn:extensionElements>'
+            "<bpmn:conditionalEventDefinition",
         )
     )
     world.deploy(content.encode())

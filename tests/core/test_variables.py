@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from procession.core.commands import SetVariables
 from procession.core.events import Warned
 from procession.core.state import IncidentKind
 from procession.testing.bpmn import process
@@ -121,8 +122,6 @@ def test_a_script_writes_its_result_variable(world):
 
 def test_variables_set_from_outside_may_be_local(world):
     """SetVariables."""
-    from procession.core.commands import SetVariables
-
     world.deploy(process("p").start().service("a").end())
     run = world.start("p", {"x": 1})
     run.send(SetVariables({"x": 2}, run.node("a").key, local=True))

@@ -44,7 +44,7 @@ class _Model:
         self.root = root
         drawn = [(flow.get("sourceRef"), flow.get("targetRef")) for flow in root.iter(f"{BPMN}messageFlow")]
         pools = {pool.get("id") for pool in root.iter(f"{BPMN}participant")}
-        self.flows = {source: target for source, target in sorted(drawn, key=lambda flow: flow[1] not in pools)}
+        self.flows = dict(sorted(drawn, key=lambda flow: flow[1] not in pools))  # an element before a whole pool
         self.targets = {target for _, target in drawn}
 
     def every(self, *names: str) -> list[Element]:

@@ -55,7 +55,9 @@ def judge(path: Path, case: dict[str, Any]) -> None:
     if not expect.get("order_sensitive"):
         compare("flows taken", flows, driver.flows())
         compare("activated", activated, driver.activated())
-    compare("waiting", Counter(f"{token['instance']} {token['element']}" for token in expect["waiting"]), driver.waiting())
+    compare(
+        "waiting", Counter(f"{token['instance']} {token['element']}" for token in expect["waiting"]), driver.waiting()
+    )
     compare("ended", [instance["ended"] for instance in expect["instances"]], driver.ended())
 
 

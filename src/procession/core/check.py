@@ -55,9 +55,9 @@ def _node(definition: Definition, state: State, node: ElementInstance) -> list[s
     listens = bool(node.data and LISTENER in node.data)
     if node.phase not in {Phase.ACTIVE, Phase.TERMINATING} and not node.incident and not listens:
         problems.append(f"{name} stays in phase {Phase(node.phase).name} without an incident")
-    for here in (node.arrived or {}).values():
-        if not here or any(count < 1 for count in here.values()):
-            problems.append(f"{name} holds a count of parked tokens below one")
+    parked = (node.arrived or {}).values()
+    if any(not here or any(count < 1 for count in here.values()) for here in parked):
+        problems.append(f"{name} holds a count of parked tokens below one")
     if not ending and not _waits_for_something(definition, state, node):
         problems.append(f"{name} waits for nothing: it would never go on")
     return problems

@@ -161,8 +161,9 @@ def defer(step: Step) -> None:
 def start_instance(step: Step, command: StartInstance) -> None:
     """Create the instance and let the first tokens in."""
     data: dict[str, Any] = {}
-    if command.start:
-        data = {"start": _index(step, command.start), "event": command.event or None}
+    start = step.elements[_index(step, command.start)] if command.start else None
+    if start is not None:
+        data = {"start": start.index, "event": command.event or None}
     elif command.at:
         data = {"at": [_index(step, name) for name in command.at]}
     step.emit(
@@ -177,7 +178,7 @@ def start_instance(step: Step, command: StartInstance) -> None:
         )
     )
     root = step.state.nodes[command.instance]
-    if data and command.start and step.elements[data["start"]].outputs:
+    if start is not None and start.outputs:
         data["variables"] = dict(command.variables)  # only what the start event's output mappings name goes up
     else:
         write(step, root.key, dict(command.variables))

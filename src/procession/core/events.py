@@ -222,7 +222,7 @@ class WaitSeen(Event, tag="seen"):
 
 
 class WaitSkips(Event, tag="skips"):
-    """A signal thrown within the instance has been served: so many broadcasts of it are still to come, and passed over."""
+    """A signal thrown within the instance was served: so many broadcasts of it, still to come, are passed over."""
 
     key: int
     skip: int

@@ -176,8 +176,8 @@ def stay(step: Step, element: Element, scope: int, problem: Problem) -> None:
 def choose(step: Step, element: Element, scope: int) -> tuple[int, ...]:
     """The flows that a token leaves by (BPMN 2.0, 13.2).
 
-    All without a condition and those whose condition holds; the default where no condition holds. Gateways have rules of
-    their own. Raises Problem when there is nothing to leave by.
+    All without a condition and those whose condition holds; the default where no condition holds. Gateways have rules
+    of their own. Raises Problem when there is nothing to leave by.
     """
     outgoing = element.outgoing
     flows = step.flows
@@ -279,7 +279,7 @@ def end_all(step: Step, reason: str) -> None:
 
 
 def empty_some(step: Step, key: int) -> bool:
-    """Remove element instances within a scope, the innermost first, up to the bound of a step. True when none is left."""
+    """Remove element instances within a scope, innermost first, up to the bound of a step. True when none is left."""
     for child in list(step.state.children.get(key, ())):
         if len(step.events) >= STEP_EVENTS_MAX or not empty_some(step, child):
             return False

@@ -6,7 +6,7 @@ listeners of that event have been ordered. What happens when the last one is don
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from procession.core import events as e
 from procession.core.problems import Problem
@@ -32,7 +32,7 @@ def listen(step: Step, element: Element, node: ElementInstance, event: str, **ab
 def order(
     step: Step, element: Element, node: ElementInstance, event: str, position: int, about: dict[str, Any]
 ) -> bool:
-    """Order the job of the listener at a position among those of this event; False when there is none. Raises Problem."""
+    """Order the job of the listener at a position among those of this event; False: there is none. Raises Problem."""
     listeners = [listener for listener in element.listeners if listener.event == event]
     if position >= len(listeners):
         return False
@@ -43,6 +43,12 @@ def order(
     step.emit(e.DataChanged(node.key, {LISTENER: [event, position, about]}))
     step.emit(e.JobCreated(step.keys.take(), node.key, JobKind.LISTENER, job_type, retries, 0))
     return True
+
+
+def waiting_for(node: ElementInstance) -> tuple[str, int, dict[str, Any]]:
+    """Which event an element instance's listener job is about, its position, and what is kept for the end."""
+    event, position, about = cast("tuple[str, int, dict[str, Any]]", (node.data or {})[LISTENER])
+    return event, position, about
 
 
 def _described(step: Step, element: Element, node: ElementInstance, listener: Listener) -> tuple[str, int]:

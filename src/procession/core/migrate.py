@@ -36,7 +36,7 @@ class MigrationFinding(msgspec.Struct, frozen=True):
 def migration_findings(
     source: Definition, target: Definition, state: State, mapping: dict[str, str]
 ) -> list[MigrationFinding]:
-    """Everything that prevents the migration of an instance, and which waits it would open or close. Changes nothing."""
+    """What prevents the migration of an instance, and which waits it would open or close. Changes nothing."""
     plan = _Plan(source, target, mapping)
     return [*plan.unknown_names(), *plan.findings(state)]
 
@@ -59,7 +59,7 @@ def migrate(
         for wait in list(node.waits or ()):
             if plan.wait_target(wait) is None:
                 step.emit(e.WaitClosed(wait.key, "canceled"))
-    step.emit(e.Migrated(target.key, plan.elements(state), plan.flows()))
+    step.emit(e.Migrated(target.key, plan.elements(), plan.flows()))
     step.definition, step.elements, step.flows = target, target.elements, target.flows
     for node in list(state.nodes.values()):
         _open_new_waits(step, node)
@@ -101,9 +101,8 @@ class _Plan:
         found = self.target.index_of.get(self.mapping.get(name, name))
         return None if found is None else self.target.elements[found]
 
-    def elements(self, state: State) -> dict[int, int]:
+    def elements(self) -> dict[int, int]:
         """Every element of the source that has a place in the target."""
-        del state
         pairs = ((element.index, self.element(element.index)) for element in self.source.elements)
         return {index: target.index for index, target in pairs if target is not None}
 

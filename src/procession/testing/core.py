@@ -65,7 +65,7 @@ class CoreRun:
         self._jobs: dict[int, JobCreated] = {}
 
     # -- commands -------------------------------------------------------------------------------------------------
-    def start(self, variables: dict[str, Any] | None = None, **options: Any) -> Self:
+    def start(self, variables: dict[str, Any] | None = None, **options: Any) -> Self:  # noqa: ANN401 - StartInstance's
         """Start the instance."""
         return self.send(StartInstance(self.instance, variables or {}, **options))
 
@@ -146,7 +146,7 @@ class CoreRun:
         """Resolve the oldest incident."""
         return self.send(ResolveIncident(self.incidents[0].key, retries))
 
-    def set(self, **variables: Any) -> Self:
+    def set(self, **variables: Any) -> Self:  # noqa: ANN401 - any JSON value
         """Write variables of the instance."""
         return self.send(SetVariables(variables))
 

@@ -13,7 +13,7 @@ stories without either. Follow-ups are carried out in order until none is left; 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -136,7 +136,12 @@ class CoreWorld:
                 self.deployments[stored.key] = together
                 self._arm_start_timers(stored)
 
-    def start(self, process_id: str, variables: dict[str, Any] | None = None, **options: Any) -> WorldRun:
+    def start(
+        self,
+        process_id: str,
+        variables: dict[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401 - whatever StartInstance takes
+    ) -> WorldRun:
         """Start an instance of the latest version."""
         run = self._begin(self.latest(process_id), StartInstance(self.keys.take(), variables or {}, **options))
         self.settle()
@@ -190,7 +195,7 @@ class CoreWorld:
         self.messages.sweep(self.now)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> Generator[None]:
         """Gather follow-ups instead of carrying them out, so that several commands fall in one moment."""
         self._held = True
         yield
@@ -250,24 +255,26 @@ class CoreWorld:
             self._broadcast(follow_up.name, follow_up.variables)
         else:
             message = f"The core asked for {follow_up}"
-            raise AssertionError(message)
+            raise NotImplementedError(message)
 
     def _send(self, send: Send) -> None:
         """Give a command to an instance; what it has no use for any more is offered again or noted."""
         run = self.instances.get(send.instance)
+        if run is None:
+            self.rejected.append(f"There is no instance {send.instance}")
+            return
         command = send.command
         try:
-            if run is None:
-                message = f"There is no instance {send.instance}"
-                raise NotFound(message)
             self.step(run, command)
-        except (NotFound, Conflict) as refusal:
+        except NotFound as refusal:
             self.rejected.append(str(refusal))
             again = self.messages.find(command.message) if isinstance(command, Correlate) else None
-            if again is not None and isinstance(refusal, NotFound) and again.expires > self.now:
-                again.taken.discard(run.definition.process_id if run is not None else "")
+            if again is not None and again.expires > self.now:
+                again.taken.discard(run.definition.process_id)
                 self._offer(again)
-            elif isinstance(command, Correlate) and isinstance(refusal, Conflict):
+        except Conflict as refusal:
+            self.rejected.append(str(refusal))
+            if isinstance(command, Correlate):
                 self.messages.postpone(send)
 
     def _call(self, call: CallProcess) -> None:
@@ -396,13 +403,17 @@ class CoreWorld:
         self.start_timers = [
             timer for timer in self.start_timers if timer.definition.process_id != definition.process_id
         ]
-        first = {TimerKind.DATE: date_due, TimerKind.CYCLE: lambda value: cycle_due(value, self.now)}
         for index in definition.start_events:
             element = definition.elements[index]
             for event in element.events:
                 if event.trigger == Trigger.TIMER and event.timer is not None:
-                    due_of = first.get(event.timer_kind, lambda value: duration_due(value, self.now))
-                    self.start_timers.append(StartTimer(definition, element, due_of(event.timer.evaluate({}))))
+                    self.start_timers.append(StartTimer(definition, element, self._first_due(event)))
+
+    def _first_due(self, event: EventSpec) -> Due:
+        value: object = event.timer.evaluate({}) if event.timer is not None else None
+        if event.timer_kind == TimerKind.DATE:
+            return date_due(value)
+        return cycle_due(value, self.now) if event.timer_kind == TimerKind.CYCLE else duration_due(value, self.now)
 
     def _next_due(self) -> tuple[int, tuple[int, int] | StartTimer] | None:
         """The earliest timer: of an instance (its key and the timer's) or of a start event."""

@@ -71,8 +71,8 @@ def collect(step: Step, element: Element, node: ElementInstance) -> None:
 def finish(step: Step, element: Element, spec: AdHocSpec, node: ElementInstance) -> None:
     """Everything is done: hand the collected results up and complete."""
     close_event_sub_processes(step, node)
-    results = {spec.output_collection: (node.data or {}).get("outputs") or []} if spec.output_collection else None
-    complete(step, element, node, results)
+    outputs = cast("list[Any]", (node.data or {}).get("outputs") or [])
+    complete(step, element, node, {spec.output_collection: outputs} if spec.output_collection else None)
 
 
 def close(step: Step, spec: AdHocSpec, node: ElementInstance) -> None:

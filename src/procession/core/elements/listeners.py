@@ -9,7 +9,7 @@ from procession.core.commands import CompleteJob, UpdateUserTask
 from procession.core.elements.scopes import end_scope
 from procession.core.elements.tasks import open_user_task
 from procession.core.lifecycle import complete, leave, open_and_start, raise_incident
-from procession.core.listening import LISTENER, listen, order
+from procession.core.listening import LISTENER, listen, order, waiting_for
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, Phase
 from procession.core.step import Step
@@ -17,6 +17,7 @@ from procession.core.variables import propagate, write
 from procession.errors import Conflict
 from procession.model.definition import Element, Kind
 
+DENIABLE = frozenset({"completing", "assigning", "updating"})
 UPDATES = {"assign": "assigning", "unassign": "assigning"}  # which listeners an action concerns; others: updating
 
 
@@ -47,16 +48,15 @@ def update_after_listeners(step: Step, element: Element, node: ElementInstance, 
 
 def listener_done(step: Step, element: Element, node: ElementInstance, command: CompleteJob) -> None:
     """A listener's job is done: its variables, its corrections, then the next listener or what it held up."""
-    event, position, about = (node.data or {})[LISTENER]
-    if command.denied and event not in {"completing", "assigning", "updating"}:
-        about = {**about, "denied": False}
-    elif command.denied:
+    event, position, about = waiting_for(node)
+    if command.denied and event in DENIABLE:
         step.emit(e.DataChanged(node.key, {LISTENER: None}))
         return
     if command.variables:
         _keep(step, node, event, command.variables)
     if command.corrections:
-        about = {**about, "changes": {**about.get("changes", {}), **command.corrections}}
+        changes: dict[str, Any] = about.get("changes", {})
+        about = {**about, "changes": {**changes, **command.corrections}}
     step.emit(e.DataChanged(node.key, {LISTENER: None}))
     try:
         if order(step, element, node, event, position + 1, about):

@@ -124,7 +124,7 @@ def throw_behavior(step: Step, element: Element, body: ElementInstance, done: in
     """Throw what the multi-instance behaviour says at a completion: each, the first, or where a condition holds.
 
     BPMN 2.0, 13.3.7. The events are caught by boundary events of the activity; a signal that none catches is broadcast.
-    None and One only tell of a completion, so the activity goes on whatever the boundary event says. Complex decides: an
+    None and One only tell of a completion: the activity goes on whatever the boundary event says. Complex decides: an
     interrupting boundary event removes the inner instances that are left, and the activity leaves by its own flows too.
     True: enough, the activity ends.
     """
