@@ -94,10 +94,10 @@ class Definitions:
     async def _add(self, stored: StoredDefinition) -> None:
         """Compile a stored definition; one that cannot be compiled is remembered as such."""
         content = await self._store.resource(stored.resource)
-        if content is None:
-            raise Bug(f"Resource {stored.resource} of process '{stored.process_id}' is not in the database")
         try:
             compiled: Definition | Bug = compile_stored(stored, content)
+        except Bug as error:
+            compiled = error
         except InvalidModel as error:
             logger.error("process '%s' version %d does not compile: %s", stored.process_id, stored.version, error)  # noqa: TRY400 - the message says it all
             compiled = Bug(f"Process '{stored.process_id}' version {stored.version} does not compile any more: {error}")
@@ -107,8 +107,10 @@ class Definitions:
             del self._known[next(iter(self._known))]
 
 
-def compile_stored(stored: StoredDefinition, content: bytes) -> Definition:
+def compile_stored(stored: StoredDefinition, content: bytes | None) -> Definition:
     """The compiled process of a stored version. Raises InvalidModel, or Bug when the resource does not hold it."""
+    if content is None:
+        raise Bug(f"Resource {stored.resource} of process '{stored.process_id}' is not in the database")
     resource = compile_resource(content, methods=stored.methods)
     for definition in resource.definitions:
         if definition.process_id == stored.process_id:

@@ -79,6 +79,7 @@ class Engine(Requests):
         self._chance = chance
         self._running = False
         self._open = False
+        self._stopped = False
         self._stop_listening: Callable[[], Awaitable[None]] | None = None
         self._returning: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -153,6 +154,8 @@ class Engine(Requests):
         """
         if self._open:
             return
+        if self._stopped:
+            raise Unavailable("This engine was stopped: make a new one")
         self._loop = asyncio.get_running_loop()
         before = time.monotonic()
         self.clock.measured(await self.store.now(), before, time.monotonic())
@@ -200,7 +203,7 @@ class Engine(Requests):
         await self._system.stop()
         await self._settled(settings.stop_cancel_ms / 1000)
         await self._close_parts()
-        self._open = False
+        self._open, self._stopped = False, True
 
     async def _close_parts(self) -> None:
         """Stop every part and leave the cluster."""

@@ -21,14 +21,14 @@ from procession.engine.commit import GroupCommit
 from procession.engine.definitions import Definitions
 from procession.engine.ends import Ends
 from procession.engine.keys import KeyStock
-from procession.engine.lane import Lane, Patience
+from procession.engine.loader import Loader
 from procession.engine.outbox import Outbox
 from procession.engine.settings import Counters, Settings
 from procession.engine.values import decode_json, encode_json
 from procession.engine.writer import Draft, timers_of, write_step
 from procession.errors import Bug, Conflict, InvalidValue, NotFound, ProcessionError, Rejected, Unavailable
 from procession.ids import Keys
-from procession.limits import CLAIM_MAX, STEP_EVENTS_MAX
+from procession.limits import STEP_EVENTS_MAX
 from procession.model.definition import Definition
 from procession.store.port import Store
 from procession.store.rows import StepOutcome, StepResult, StoredInstance
@@ -63,9 +63,8 @@ class Instances:
         self._outbox = outbox
         self._settings = settings
         self._counters = counters
-        self._chance = chance
         self._cache = Cache(settings)
-        self._loads: Lane[Cell] = Lane("load", self._load, count_max=CLAIM_MAX)
+        self._loader = Loader(store, definitions, self, counters, chance)
         self.ends = Ends()
         self._stopped = False
 
@@ -73,6 +72,9 @@ class Instances:
     def submit(self, instance: int, ask: Ask) -> None:
         """Give a command to an instance. Its answer comes through the ask."""
         self._counters.in_flight += 1
+        if self._stopped:
+            self._fail(ask, Unavailable("The engine stopped"))
+            return
         cell = self._cache.obtain(instance)
         cell.waiting.append(ask)
         self._wake(cell)
@@ -225,7 +227,7 @@ class Instances:
 
     def still_down(self, flight: StepFlight, error: Exception) -> None:
         """The database does not answer: tell impatient callers behind this step."""
-        self._expire([flight.cell], error)
+        self.expire([flight.cell], error)
 
     def _applied(self, flight: StepFlight) -> None:
         """The step is durable: hand over its jobs, answer its commands."""
@@ -307,25 +309,9 @@ class Instances:
         """Load the instance, with others that are needed now."""
         if not cell.loading:
             cell.loading = True
-            self._loads.put(cell)
+            self._loader.lane.put(cell)
 
-    async def _load(self, cells: list[Cell]) -> None:
-        """One query for many instances; repeated while the database does not answer."""
-        patience = Patience(self._chance)
-        while True:
-            try:
-                self._counters.loads += len(cells)
-                rows = {row.key: row for row in await self._store.load([cell.key for cell in cells])}
-                await self._definitions.ensure({row.definition for row in rows.values()})
-            except Unavailable as error:
-                self._expire(cells, error)
-                await patience.pause()
-            else:
-                break
-        for cell in cells:
-            self._loaded(cell, rows.get(cell.key))
-
-    def _expire(self, cells: list[Cell], error: Exception) -> None:
+    def expire(self, cells: list[Cell], error: Exception) -> None:
         """Tell the callers whose patience has ended."""
         now = asyncio.get_running_loop().time()
         for cell in cells:
@@ -333,7 +319,7 @@ class Instances:
                 cell.waiting.remove(ask)
                 self._fail(ask, error)
 
-    def _loaded(self, cell: Cell, row: StoredInstance | None) -> None:
+    def loaded(self, cell: Cell, row: StoredInstance | None) -> None:
         """The instance was read: verify a doubtful step, then go on."""
         cell.loading = False
         for ask in cell.waiting:
@@ -344,7 +330,8 @@ class Instances:
                 self._install(cell, row)
             except Exception as error:
                 logger.exception("instance %d cannot be read", cell.key)
-                self._fail_all(cell, Bug(f"Instance {cell.key} cannot be read: {error}"), doubtful)
+                cell.verify = doubtful
+                self.unreadable(cell, error)
                 return
         elif row is not None:
             begin = Begin(
@@ -381,6 +368,7 @@ class Instances:
             self._outbox.claim_again(step)
             self._applied(flight)
         else:
+            self._outbox.give_back(step)
             cell.waiting[:0] = flight.asks
 
     def _missing(self, cell: Cell) -> None:
@@ -395,8 +383,14 @@ class Instances:
                 cell.waiting.append(ask)
                 cell.be_fresh(ask.begin)
 
-    def _fail_all(self, cell: Cell, error: Exception, doubtful: StepFlight | None) -> None:
+    def unreadable(self, cell: Cell, error: Exception) -> None:
+        """A defect: nobody can do anything with this instance now."""
+        cell.loading = False
+        self._fail_all(cell, Bug(f"Instance {cell.key} cannot be read: {type(error).__name__}: {error}"))
+
+    def _fail_all(self, cell: Cell, error: Exception) -> None:
         """Nothing can be done with this instance."""
+        doubtful, cell.verify = cell.verify, None
         asks = [*(doubtful.asks if doubtful is not None else ()), *cell.waiting]
         cell.waiting = []
         self._cache.forget(cell)
@@ -479,12 +473,12 @@ class Instances:
     def start_work(self) -> None:
         """Begin to load."""
         self._stopped = False
-        self._loads.start()
+        self._loader.lane.start()
 
     @property
     def idle(self) -> bool:
         """Whether no command is under way."""
-        return self._counters.in_flight == 0 and self._loads.idle
+        return self._counters.in_flight == 0 and self._loader.lane.idle
 
     def forget_all(self) -> None:
         """Drop every cached state that is not in use."""
@@ -493,6 +487,6 @@ class Instances:
     async def stop(self) -> None:
         """Answer everybody who still waits."""
         self._stopped = True
-        await self._loads.stop()
+        await self._loader.lane.stop()
         for cell in self._cache:
-            self._fail_all(cell, Unavailable("The engine stopped"), cell.verify)
+            self._fail_all(cell, Unavailable("The engine stopped"))

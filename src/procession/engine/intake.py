@@ -70,7 +70,7 @@ class Intake:
         try:
             await self._insert(batch, jobs)
         except BaseException as error:
-            self._outbox.unclaim_jobs(jobs)
+            self._outbox.unclaim_jobs(jobs, doubtful=isinstance(error, Unavailable))
             if isinstance(error, asyncio.CancelledError):
                 for entry in batch:
                     fail(entry, Unavailable("The engine stopped while the jobs were enqueued"))

@@ -82,11 +82,13 @@ class Outbox:
                 if not job.run_at and not job.delay_ms and self._slots(job.queue).reserve(job.queue):
                     job.owner = node
 
-    def unclaim_jobs(self, jobs: Iterable[NewJob]) -> None:
-        """They were not written: their slots are free again."""
+    def unclaim_jobs(self, jobs: Iterable[NewJob], *, doubtful: bool) -> None:
+        """They were not written, or nobody knows (then they are returned): their slots are free again."""
         for job in jobs:
             if job.owner:
                 job.owner = 0
+                if doubtful:
+                    self._give_back(job)
                 self._slots(job.queue).release(job.queue)
 
     def hand_over_jobs(self, jobs: Iterable[NewJob]) -> None:
@@ -105,6 +107,12 @@ class Outbox:
         for job in step.new_jobs:
             if job.owner:
                 self._slots(job.queue).release(job.queue)
+
+    def give_back(self, step: Step) -> None:
+        """A step in doubt is no more what is stored: if its jobs exist, they are leased to this process and not run."""
+        for job in step.new_jobs:
+            if job.owner:
+                self._give_back(job)
 
     def claim_again(self, step: Step) -> None:
         """A step in doubt was written: take the slots of its jobs again, or return the jobs that find none."""
