@@ -23,7 +23,8 @@ from procession.lab.product import Product
 from procession.lab.starters import Starters, calls_per_s, starts_per_s
 from procession.lab.stub import Call, StubServer, calls
 
-PROGRESS_S: Final = 0.02  # between two looks at whether all handlers have run
+PROGRESS_S: Final = 0.1  # between two words about how far it is
+PROGRESS_S_LAST: Final = 0.01  # once all starts are made: when the last handler has run decides when to count
 LINE_BYTES_MAX: Final = 64 * 1024
 
 Subject = Product | Ceiling
@@ -68,7 +69,7 @@ async def _go(load: Load, subject: Subject, orders: asyncio.StreamReader) -> Rep
     starting = asyncio.get_running_loop().create_task(starters.run())
     try:
         while not stopped.done():
-            await asyncio.wait([stopped], timeout=PROGRESS_S)
+            await asyncio.wait([stopped], timeout=PROGRESS_S_LAST if starting.done() else PROGRESS_S)
             if starting.done() and not starting.cancelled():
                 starting.result()
             say(Progress(handled=subject.handled, starts=starters.started))
