@@ -65,6 +65,8 @@ def activated(state: State, event: e.Activated) -> None:
         state.children[event.scope] = {key: None}
     else:
         siblings[key] = None
+    if state.counts is not None:
+        count(state, event.scope, event.element)
 
 
 def gone(state: State, event: e.Completed | e.Terminated) -> None:
@@ -75,6 +77,32 @@ def gone(state: State, event: e.Completed | e.Terminated) -> None:
     siblings = state.children.get(node.scope)
     if siblings is not None:
         siblings.pop(key, None)
+    if state.counts is not None:
+        count(state, node.scope, node.element, -1)
+
+
+def count(state: State, scope: int, element: int, change: int = 1) -> None:
+    """Keep how often an element is active in a scope, and the scope's mask of active elements."""
+    counts = {} if state.counts is None else state.counts
+    number = counts.get((scope, element), 0) + change
+    if number:
+        counts[scope, element] = number
+        state.masks[scope] = state.masks.get(scope, 0) | 1 << element
+        return
+    del counts[scope, element]
+    mask = state.masks[scope] & ~(1 << element)
+    if mask:
+        state.masks[scope] = mask
+    else:
+        del state.masks[scope]
+
+
+def count_all(state: State) -> None:
+    """Count every element instance, when an inclusive join asks for the first time."""
+    state.counts, state.masks = {}, {}
+    for node in state.nodes.values():
+        if node.scope:
+            count(state, node.scope, node.element)
 
 
 def nothing(state: State, event: e.Event) -> None:
@@ -337,6 +365,7 @@ def resumed(state: State, event: e.Resumed) -> None:  # noqa: ARG001 - same shap
 
 def migrated(state: State, event: e.Migrated) -> None:
     """Every index becomes the target's."""
+    state.counts = None
     elements, flows = event.elements, event.flows
     for node in state.nodes.values():
         node.element = elements[node.element]

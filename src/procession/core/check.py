@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from procession.core.listening import LISTENER
-from procession.core.state import ElementInstance, Phase, State, Status
+from procession.core.state import Compensation, ElementInstance, Phase, State, Status
 from procession.errors import Bug
 from procession.model.definition import Definition, Kind
 
@@ -58,6 +60,9 @@ def _node(definition: Definition, state: State, node: ElementInstance) -> list[s
     parked = (node.arrived or {}).values()
     if any(not here or any(count < 1 for count in here.values()) for here in parked):
         problems.append(f"{name} holds a count of parked tokens below one")
+    problems += _waits(definition, node)
+    if not ending:
+        problems += _tokens(definition, state, node)
     if not ending and not _waits_for_something(definition, state, node):
         problems.append(f"{name} waits for nothing: it would never go on")
     return problems
@@ -67,10 +72,70 @@ def _waits_for_something(definition: Definition, state: State, node: ElementInst
     """Whether something can still happen to an element instance, or within it."""
     element = definition.elements[node.element]
     own = [wait for wait in node.waits or () if definition.elements[wait.element].attached_to != node.element]
-    if node.job or node.user_task or node.called or node.incident or node.data or own:
+    if node.job or node.user_task or node.called or node.incident:
         return True
     within = state.children.get(node.key) or node.arrived or any(token[2] == node.key for token in state.pending)
-    return bool(within) and (element.kind in SCOPES or node.body)
+    if element.kind in SCOPES or node.body:
+        return bool(within)
+    return bool(own) or _asked_caller(state, node) or _waits_for_handler(state, node)
+
+
+def _asked_caller(state: State, node: ElementInstance) -> bool:
+    """Whether an error was reported to the caller, who has not answered yet."""
+    return bool(node.data and "error" in node.data and state.parent)
+
+
+def _waits_for_handler(state: State, node: ElementInstance) -> bool:
+    """Whether a compensation handler runs that this throwing event waits for."""
+    scope = state.nodes.get((node.data or {}).get("compensates", 0))
+    return scope is not None and any(_runs_for(record, node.key) for record in scope.compensations or ())
+
+
+def _runs_for(record: Compensation, thrower: int) -> bool:
+    return (record.state == 1 and record.handler == thrower) or any(
+        _runs_for(nested, thrower) for nested in record.nested or ()
+    )
+
+
+def _waits(definition: Definition, node: ElementInstance) -> list[str]:
+    """What is wrong with what an element instance waits for: each wait is its own, or of an event that hangs on it."""
+    element = definition.elements[node.element]
+    problems: list[str] = []
+    for wait in node.waits or ():
+        event = definition.elements[wait.element]
+        behind = {definition.flows[flow].target for flow in element.outgoing}
+        belongs = (
+            event.index == element.index
+            or event.attached_to == element.index
+            or (event.scope in element.event_sub_processes)
+            or (element.kind == Kind.EVENT_BASED_GATEWAY and event.index in behind)
+        )
+        if not belongs:
+            problems.append(f"'{element.id}' waits for '{event.id}', which is none of its events")
+        if wait.spec >= len(event.events):
+            problems.append(f"'{element.id}' waits for a definition that '{event.id}' does not have")
+    return problems
+
+
+def _tokens(definition: Definition, state: State, node: ElementInstance) -> list[str]:
+    """What is wrong with the tokens of a scope: each waits on a flow of its join; no inner instance is lost."""
+    problems: list[str] = []
+    for index, here in (node.arrived or {}).items():
+        join = definition.elements[index]
+        if not set(here) <= set(join.incoming):
+            problems.append(f"tokens wait before '{join.id}' on flows that do not lead there")
+        if join.kind == Kind.PARALLEL_GATEWAY and len(here) == len(join.incoming):
+            problems.append(f"'{join.id}' holds a token on every flow and has not fired")
+    loop, spec = node.loop, definition.elements[node.element].loop
+    if node.body and loop and spec is not None and spec.multi_instance:
+        inside = len(state.children.get(node.key, ()))
+        made = loop["next"] - 1
+        if made != loop["done"] + inside:
+            problems.append(f"of {made} inner instances {loop['done']} are done and {inside} active")
+        on_its_way = any(token[2] == node.key for token in state.pending)
+        if made < loop["total"] and not on_its_way and not (spec.sequential and inside):
+            problems.append(f"{loop['total'] - made} inner instances would never be made")
+    return problems
 
 
 def _indexes(state: State) -> list[str]:
@@ -88,6 +153,13 @@ def _indexes(state: State) -> list[str]:
         problems.append("the index of scopes with parked tokens differs from the element instances")
     if children != set(state.nodes) - {state.root}:
         problems.append("the index of children differs from the element instances")
+    if state.counts is not None:
+        counts = Counter((node.scope, node.element) for node in state.nodes.values() if node.scope)
+        masks: dict[int, int] = {}
+        for scope, element in counts:
+            masks[scope] = masks.get(scope, 0) | 1 << element
+        if state.counts != counts or state.masks != masks:
+            problems.append("the counts of active elements differ from the element instances")
     if any(incident.element_instance not in state.nodes for incident in state.incidents.values()):
         problems.append("an incident belongs to an element instance that is gone")
     return problems

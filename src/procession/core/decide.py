@@ -115,10 +115,8 @@ def settle(step: Step) -> bool:
     state = step.state
     if (step.changed or step.new_conditions) and conditions.settle(step):
         return True
-    if step.definition.has_inclusive_joins:
-        for scope in list(state.parked):
-            if gateways.settle(step, scope) or settle_complex(step, scope):
-                return True
+    if step.definition.has_inclusive_joins and state.parked and settle_joins(step):
+        return True
     ended = step.ended_in
     if not ended:
         return False
@@ -126,6 +124,29 @@ def settle(step: Step) -> bool:
     for scope in ended:
         scopes.settle_scope(step, scope)
     return bool(step.todo or step.ended_in)
+
+
+def settle_joins(step: Step) -> bool:
+    """Fire one inclusive or complex join of a scope in which something has moved. True when one fired."""
+    note_moves(step)
+    for scope in list(step.moved):
+        if gateways.settle(step, scope) or settle_complex(step, scope):
+            return True
+        del step.moved[scope]
+    return False
+
+
+def note_moves(step: Step) -> None:
+    """Note the scopes in which something has moved since joins were looked at, if tokens wait there."""
+    parked = step.state.parked
+    for event in step.events[step.looked :]:
+        if type(event) is e.Migrated:
+            step.moved.update(parked)
+        scope = getattr(event, "scope", 0)
+        if scope in parked:
+            step.moved[scope] = None
+    step.looked = len(step.events)
+    step.moved.update((scope, None) for scope in step.ended_in if scope in parked)
 
 
 def settle_complex(step: Step, scope: int) -> bool:
@@ -147,7 +168,9 @@ def defer(step: Step) -> None:
     for flow, element, scope in step.todo:
         if scope in nodes and flow != SIGNAL:
             step.defer(flow, element, scope)
-    for scope in step.ended_in:
+    if step.definition.has_inclusive_joins:
+        note_moves(step)
+    for scope in {**step.ended_in, **step.moved}:
         if scope in nodes:
             step.defer(-1, SCOPE_ENDED, scope)
     conditions.defer(step)

@@ -120,11 +120,11 @@ class ElementInstance(
 class State(msgspec.Struct, omit_defaults=True):
     """Everything about one instance that the rules need.
 
-    The last five fields are derived from ``nodes`` and rebuilt after loading: indexes that keep the cost of a step
+    The last fields are derived from ``nodes`` and rebuilt after loading: indexes that keep the cost of a step
     independent of the size of the instance. ``children``: scope key -> keys of the element instances directly within,
     in order of creation. ``jobs``: open job, user task or called instance -> element instance. ``waits``: timer or
     subscription -> element instance that waits. ``parked``: scopes that hold tokens before joins. ``conditions``:
-    open conditional waits.
+    open conditional waits. ``counts`` and ``masks`` are made when an inclusive join asks for them first.
     """
 
     key: int
@@ -144,3 +144,5 @@ class State(msgspec.Struct, omit_defaults=True):
     waits: dict[int, int] = {}
     parked: dict[int, None] = {}
     conditions: dict[int, None] = {}
+    counts: dict[tuple[int, int], int] | None = None  # instances of each element in each scope; None until wanted
+    masks: dict[int, int] = {}  # the same as a mask of elements per scope, kept with ``counts``

@@ -38,6 +38,8 @@ class Step:
         "follow_ups",
         "instant",
         "keys",
+        "looked",
+        "moved",
         "new_conditions",
         "now",
         "signals",
@@ -57,6 +59,8 @@ class Step:
         self.follow_ups: list[FollowUp] = []
         self.todo: deque[Token] = deque()
         self.ended_in: dict[int, None] = {}  # scopes in which a token ended: perhaps complete
+        self.moved: dict[int, None] = {}  # scopes with joins to look at, because something moved in them
+        self.looked = 0  # events that have been looked at for that
         self.changed: set[tuple[int, str]] = set()  # (scope, name) of variables written since conditions were looked at
         self.new_conditions: list[int] = []  # conditional waits opened since then
         self.signals: list[

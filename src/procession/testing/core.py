@@ -99,7 +99,10 @@ class CoreRun:
         raw = encode_state(decision.state)
         assert encode_state(self._folded) == raw, "the fold of the events differs from the state"
         assert self._folded.variables == decision.state.variables, "the fold of the events gives other variables"
-        self.state = decode_state(raw, decision.state.variables)
+        decoded = decode_state(raw, dict(decision.state.variables))
+        assert encode_state(decoded) == raw, "the state differs after its bytes"
+        check(self.definition, decoded)
+        self.state = decoded if self.steps % 2 else decision.state  # an engine's cache keeps states, a restart does not
         return decision.follow_ups
 
     def complete(self, element_id: str, variables: dict[str, Any] | None = None) -> Self:

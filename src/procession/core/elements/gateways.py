@@ -8,6 +8,7 @@ the scope counts (BPMN 2.0, table 13.3).
 from __future__ import annotations
 
 from procession.core import events as e
+from procession.core.apply import count_all
 from procession.core.lifecycle import default_of, pass_through
 from procession.core.step import Step
 from procession.model.definition import Element, Kind
@@ -107,10 +108,9 @@ def settle(step: Step, scope: int) -> bool:
 
 def tokens_at(step: Step, scope: int) -> int:
     """Mask of the elements that are active directly within a scope, tokens on their way included."""
-    mask = 0
-    nodes = step.state.nodes
-    for key in step.state.children.get(scope, ()):
-        mask |= 1 << nodes[key].element
+    if step.state.counts is None:
+        count_all(step.state)
+    mask = step.state.masks.get(scope, 0)
     for _, element, where in step.state.pending:
         if where == scope:
             mask |= 1 << element
