@@ -46,9 +46,9 @@ async def test_as_many_threads_work_at_once_as_the_concurrency_says(stage: Stage
         together.wait(10)
 
     await stage.deploy(WORK)
-    keys = [await stage.engine.start_instance("p") for _ in range(6)]
+    keys = await asyncio.gather(*(stage.engine.start_instance("p") for _ in range(3)))
     await stage.turn()
-    assert [await stage.status(key) for key in keys] == ["completed"] * 6
+    assert [await stage.status(key) for key in keys] == ["completed"] * 3
 
 
 async def test_a_handler_in_a_process_of_its_own_gives_its_result_and_its_failure(stage: Stage):
@@ -196,3 +196,18 @@ async def test_a_fast_queue_is_drained_in_large_claims(stage: Stage):
     assert count == 3_000
     assert claims < 20
     assert await stage.jobs() == []
+
+
+async def test_slow_jobs_are_not_leased_ahead_and_fast_ones_are():
+    """A job that waits in this process' buffer is kept from an idle one elsewhere."""
+    registry = Registry()
+    dispatcher = LocalDispatcher(registry)
+    registry.job("work", concurrency=4)(lambda: None)
+    dispatcher.attach(Engine(Stage().store, dispatcher=dispatcher))
+    line = dispatcher._lines["$job:work"]
+    assert line.capacity == 4
+    line._ended(3.0)
+    assert line.capacity == 4
+    for _ in range(500):
+        line._ended(0.00001)
+    assert line.capacity == 4 + 500

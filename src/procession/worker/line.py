@@ -72,7 +72,7 @@ class Line:
     ) -> None:
         self.queue = queue
         self.concurrency = concurrency
-        self.capacity = concurrency * 2
+        self.capacity = concurrency  # until the pace is known
         self.taken = 0
         self.buffer: deque[Delivery] = deque()
         self.slots: set[Slot] = set()
@@ -138,9 +138,7 @@ class Line:
         self.taken -= 1
         average = self._average_s
         self._average_s = average + (took_s - average) * SMOOTHING if average else took_s
-        ahead = min(
-            self._buffer_max, max(self.concurrency, int(self.concurrency * AHEAD_S / max(self._average_s, 1e-6)))
-        )
+        ahead = min(self._buffer_max, int(self.concurrency * AHEAD_S / max(self._average_s, 1e-6)))
         self.capacity = self.concurrency + ahead
         if self.taken * 2 <= self.capacity:
             self._freed(self)
