@@ -1,4 +1,4 @@
-"""Decisions of DMN 1.1 to 1.5: files to compiled models, and models to results with a trace. Pure: values in, values out.
+"""Decisions of DMN 1.1 to 1.5: files to compiled models, models to results with a trace. Pure: values in, values out.
 
     from procession.dmn import compile_resource
 
@@ -12,6 +12,7 @@ stores nothing, and fetches nothing that a file refers to.
 
 from procession.dmn.compile import compile_resource, compile_resources, lint_resource
 from procession.dmn.model import DecisionModel
+from procession.dmn.results import DecisionResultMapping, evaluate_decision, map_decision_result
 from procession.dmn.trace import (
     DecisionWarning,
     EvaluatedDecision,
@@ -26,6 +27,7 @@ from procession.model.definition import Problem
 
 __all__ = [
     "DecisionModel",
+    "DecisionResultMapping",
     "DecisionWarning",
     "EvaluatedDecision",
     "EvaluatedInput",
@@ -37,5 +39,7 @@ __all__ = [
     "Problem",
     "compile_resource",
     "compile_resources",
+    "evaluate_decision",
     "lint_resource",
+    "map_decision_result",
 ]

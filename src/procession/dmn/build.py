@@ -59,7 +59,7 @@ class Build:
         if not text or not self.speaks_feel(element):
             return None
         try:
-            return compile_feel(text, names, members=self.members, types=self.types.meanings)
+            return compile_feel(text, names, members=self.members, types=self.types.shapes)
         except FeelSyntaxError as problem:
             self._syntax_error(element, problem)
             return _NOTHING
@@ -70,7 +70,7 @@ class Build:
         if element is None or text in ("", "-") or not self.speaks_feel(element):
             return None
         try:
-            return compile_unary_tests(text, names, members=self.members, types=self.types.meanings)
+            return compile_unary_tests(text, names, members=self.members, types=self.types.shapes)
         except FeelSyntaxError as problem:
             self._syntax_error(element, problem)
             return _ANYTHING

@@ -147,7 +147,7 @@ class _Compilation:
         for identity, service in self.services.items():
             self._fill_service(service, self.elements.by_id[identity])
         return DecisionModel(
-            identity=self.root.id or self.root.get("name"),
+            id=self.root.id or self.root.get("name"),
             name=self.root.get("name") or self.root.id,
             namespace=self.root.get("namespace"),
             resource_name=resource_name,

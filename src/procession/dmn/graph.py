@@ -152,11 +152,9 @@ class Decision:
             self._order = order_of([RequiredDecision("", self)])
         return self._order
 
-    def decide(self, run: DecisionRun, context: Context, imports: Sequence[str], results: Results) -> object:
+    def decide(self, run: DecisionRun, context: Context, imports: tuple[str, ...], results: Results) -> object:
         """Its value, given those of the decisions that it requires; the run keeps how it came about."""
-        read = [
-            need.input.read(run, context, (*imports, need.prefix) if need.prefix else imports) for need in self.inputs
-        ]
+        read = [need.input.read(run, context, _further(imports, need.prefix)) for need in self.inputs]
         variables = self._variables(context, read, results)
         before, run.tables, run.at = run.tables, [], self.place
         value = self.logic.boxed(run, variables)
@@ -225,7 +223,7 @@ def put(variables: Variables, prefix: str, name: str, value: object) -> None:
 def order_of(wanted: Iterable[RequiredDecision], given: Collection[Decision] = ()) -> Order:
     """Every decision that is needed, those required first; what is given needs nothing."""
     order: dict[Decision, tuple[str, ...]] = {}
-    stack = [(need.decision, (need.prefix,) if need.prefix else (), False) for need in reversed(list(wanted))]
+    stack = [(need.decision, _further((), need.prefix), False) for need in reversed(list(wanted))]
     while stack:
         decision, imports, is_ready = stack.pop()
         if decision in order or decision in given:
@@ -234,9 +232,12 @@ def order_of(wanted: Iterable[RequiredDecision], given: Collection[Decision] = (
             order[decision] = imports
             continue
         stack.append((decision, imports, True))
-        for need in reversed(decision.requires):
-            stack.append((need.decision, (*imports, need.prefix) if need.prefix else imports, False))
+        stack.extend((need.decision, _further(imports, need.prefix), False) for need in reversed(decision.requires))
     return tuple(order.items())
+
+
+def _further(imports: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+    return (*imports, prefix) if prefix else imports
 
 
 class Service:

@@ -6,7 +6,7 @@ A row is the outputs of one rule that matched, in the order of the output column
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, get_args
 
 from procession.feel import compile as compile_feel
 from procession.feel.problems import Invalid
@@ -91,4 +91,4 @@ def hit_policy(text: str) -> HitPolicy | None:
     letters = {"U": "UNIQUE", "F": "FIRST", "P": "PRIORITY", "A": "ANY", "C": "COLLECT"}
     letters |= {"R": "RULE ORDER", "O": "OUTPUT ORDER"}
     word = letters.get(word, word)
-    return cast("HitPolicy", word) if word in HIT_POLICIES else None
+    return next((policy for policy in HIT_POLICIES if policy == word), None)

@@ -30,6 +30,7 @@ def read_items(build: Build, root: Xml) -> None:
         if _comes_back(name, bases):
             build.findings.error("TYPE_CYCLE", f"The type '{name}' is defined by itself", items[name])
             base = ANY  # noqa: PLW2901 - the definition is not used
+        build.types.shapes[name] = base
         meanings[name] = _meaning(build, items[name], base)
         _keep_allowed_text(build.types, name, items[name])
 
@@ -39,6 +40,7 @@ def share_types(types: Types, prefix: str, imported: Types) -> None:
     for name, meaning in imported.meanings.items():
         shared = f"{prefix}.{name}" if prefix else name
         types.meanings.setdefault(shared, _shared(name, meaning, imported.meanings))
+        types.shapes.setdefault(shared, _shared(name, imported.shapes[name], imported.shapes))
         if name in imported.allowed_texts:
             types.allowed_texts.setdefault(shared, imported.allowed_texts[name])
 
@@ -78,6 +80,7 @@ def _component(build: Build, item: Xml, path: str) -> tuple[str, TypeNode]:
     if not callable(meaning):
         return name, base
     build.types.meanings[inner] = meaning
+    build.types.shapes[inner] = base
     return name, NamedType(inner)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TypeVar
 
+import msgspec
+
 from procession.dmn.graph import Decision, InputData, Knowledge, Results, Service
 from procession.dmn.run import DecisionRun
 from procession.dmn.trace import Evaluation
@@ -17,52 +19,21 @@ from procession.model.definition import Problem
 Element = TypeVar("Element", Decision, Service)
 
 
-class DecisionModel:
+class DecisionModel(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The decisions, services and functions of one resource. It never changes and is shared by all evaluations."""
 
-    __slots__ = (
-        "decisions",
-        "id",
-        "imports",
-        "inputs",
-        "knowledge",
-        "members",
-        "name",
-        "namespace",
-        "problems",
-        "resource_name",
-        "services",
-        "types",
-    )
-
-    def __init__(
-        self,
-        *,
-        identity: str,
-        name: str,
-        namespace: str,
-        resource_name: str,
-        types: Types,
-        members: frozenset[str],
-        imports: Mapping[str, DecisionModel],
-        inputs: Mapping[str, InputData],
-        knowledge: Mapping[str, Knowledge],
-        services: Mapping[str, Service],
-        decisions: Mapping[str, Decision],
-        problems: tuple[Problem, ...],
-    ) -> None:
-        self.id = identity
-        self.name = name
-        self.namespace = namespace
-        self.resource_name = resource_name
-        self.types = types
-        self.members = members
-        self.imports = imports  # by the name of the import
-        self.inputs = inputs  # these and the following by id
-        self.knowledge = knowledge
-        self.services = services
-        self.decisions = decisions
-        self.problems = problems  # warnings; with an error there is no model
+    id: str
+    name: str
+    namespace: str
+    resource_name: str
+    types: Types
+    members: frozenset[str]  # names that need to be known where they stand after a dot
+    imports: Mapping[str, DecisionModel]  # by the name of the import
+    inputs: Mapping[str, InputData]  # these and the following by id
+    knowledge: Mapping[str, Knowledge]
+    services: Mapping[str, Service]
+    decisions: Mapping[str, Decision]
+    problems: tuple[Problem, ...]  # warnings; with an error there is no model
 
     def decision(self, decision_id: str) -> Decision:
         """A decision by its id or name. Raises NotFound."""

@@ -6,6 +6,7 @@ evaluated only for rules that matched.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple, cast
 
 from procession.dmn.build import Build, Names, text_of
@@ -58,11 +59,14 @@ class Output(NamedTuple):
     place: Place
 
 
+Passes = Callable[[Frame, object], bool | None]
+
+
 class Test(NamedTuple):
     """One input entry that not every value passes."""
 
     column: int
-    tests: UnaryTests
+    passes: Passes
     place: Place
 
 
@@ -70,7 +74,7 @@ class Rule(NamedTuple):
     """A row: its tests and its output entries."""
 
     id: str
-    index: int
+    number: int
     tests: tuple[Test, ...]
     outputs: tuple[tuple[Boxed, Place], ...]
 
@@ -91,8 +95,8 @@ class Table:
     ) -> None:
         self.id = place.element_id
         self.place = place
-        self.policy = policy
-        self.aggregation = aggregation
+        self.policy: HitPolicy = policy
+        self.aggregation: Aggregation | None = aggregation
         self.inputs = inputs
         self.outputs = outputs
         self.rules = rules
@@ -108,8 +112,7 @@ class Table:
         matched = self._matches(run, frames, inputs)
         rows: list[Row] = []
         try:
-            for rule in matched:
-                rows.append(self._outputs(run, variables, rule))
+            rows.extend(self._outputs(run, variables, rule) for rule in matched)
             result = self._result(run, variables, rows)
         except Invalid as problem:
             return self._finish(run, inputs, list(zip(matched, rows, strict=False)), run.note(problem))
@@ -129,9 +132,9 @@ class Table:
         matched: list[Rule] = []
         only_first = self.policy == "FIRST"
         for rule in self.rules:
-            for column, tests, place in rule.tests:
+            for column, passes, place in rule.tests:
                 run.at = place
-                if tests.passes(frames[column], inputs[column]) is not True:
+                if passes(frames[column], inputs[column]) is not True:
                     break
             else:
                 matched.append(rule)
@@ -191,7 +194,7 @@ class Table:
         outputs = [
             EvaluatedOutput(column.id, column.name, value) for column, value in zip(self.outputs, row, strict=True)
         ]
-        return MatchedRule(rule.id, rule.index, tuple(outputs))
+        return MatchedRule(rule.id, rule.number, tuple(outputs))
 
 
 def _frame(run: DecisionRun, variables: Variables, column: Input, value: object) -> Frame:
@@ -228,10 +231,12 @@ def compile_table(build: Build, element: Xml, names: Names) -> Boxed:
         message = f"The hit policy {policy} needs output values, which give the order"
         build.findings.error("NO_OUTPUT_VALUES", message, element, "List the output values, the most important first")
     aggregation = _aggregation(build, element, policy, len(outputs))
+    aliased: set[int] = set()
     rules = tuple(
-        _rule(build, rule, index, inputs, len(outputs), names) for index, rule in enumerate(element.every("rule"), 1)
+        _rule(build, rule, number, inputs, len(outputs), names, aliased)
+        for number, rule in enumerate(element.every("rule"), 1)
     )
-    inputs = tuple(_without_unused_alias(column, place, rules) for place, column in enumerate(inputs))
+    inputs = tuple(column if place in aliased else column._replace(alias="") for place, column in enumerate(inputs))
     return Table(build.place(element), policy, aggregation, inputs, outputs, rules)
 
 
@@ -239,20 +244,21 @@ def _aggregation(build: Build, element: Xml, policy: HitPolicy, outputs: int) ->
     text = element.get("aggregation").strip().upper()
     if not text or policy != "COLLECT":
         return None
-    if text not in AGGREGATIONS:
+    aggregation: Aggregation | None = next((known for known in AGGREGATIONS if known == text), None)
+    if aggregation is None:
         build.findings.error("UNKNOWN_AGGREGATION", f"There is no aggregation '{text}'", element)
         return None
     if outputs > 1:
         message = f"The aggregation {text} needs a table with one output column, found {outputs}"
         build.findings.error("AGGREGATION_OF_SEVERAL_OUTPUTS", message, element)
         return None
-    return cast("Aggregation", text)
+    return aggregation
 
 
 def _read_input(build: Build, element: Xml, names: Names) -> Input:
     expression = element.first("inputExpression")
     if expression is None or not text_of(expression):
-        build.findings.error("NO_EXPRESSION", "The input column has no expression", element)
+        build.findings.warning("NO_EXPRESSION", "The input column has no expression; its value is null", element)
         expression = element
     return Input(
         id=element.id,
@@ -263,11 +269,6 @@ def _read_input(build: Build, element: Xml, names: Names) -> Input:
         alias=element.get("camunda:inputVariable") or _CELL_INPUT,
         place=build.place(expression),
     )
-
-
-def _without_unused_alias(column: Input, place: int, rules: tuple[Rule, ...]) -> Input:
-    used = any(column.alias in test.tests.names for rule in rules for test in rule.tests if test.column == place)
-    return column if used else column._replace(alias="")
 
 
 def _read_output(build: Build, table: Xml, element: Xml, names: Names, *, single: bool) -> Output:
@@ -316,16 +317,21 @@ def _priorities(text: str) -> Priorities:
     return tuple(cast("list[object]", values)) if type(values) is list else ()
 
 
-def _rule(build: Build, element: Xml, index: int, inputs: tuple[Input, ...], outputs: int, names: Names) -> Rule:
+def _rule(
+    build: Build, element: Xml, number: int, inputs: tuple[Input, ...], outputs: int, names: Names, aliased: set[int]
+) -> Rule:
+    """A row; `aliased` gathers the columns whose value is read by its alias."""
     cells, entries = list(element.every("inputEntry")), list(element.every("outputEntry"))
     for what, found, wanted in (("input", len(cells), len(inputs)), ("output", len(entries), outputs)):
         if found != wanted:
-            message = f"Rule {index} has {found} {what} entries, but the table has {wanted} {what} columns"
+            message = f"Rule {number} has {found} {what} entries, but the table has {wanted} {what} columns"
             build.findings.error("WRONG_NUMBER_OF_ENTRIES", message, element)
     tests: list[Test] = []
     for column, (cell, clause) in enumerate(zip(cells, inputs, strict=False)):
         compiled = build.tests(cell, names | {clause.alias})
         if compiled is not None:
-            tests.append(Test(column, compiled, build.place(cell)))
+            tests.append(Test(column, compiled.passes, build.place(cell)))
+            if clause.alias in compiled.names:
+                aliased.add(column)
     results = tuple((build.literal(entry, names), build.place(entry)) for entry in entries)
-    return Rule(element.id, index, tuple(tests), results)
+    return Rule(element.id, number, tuple(tests), results)

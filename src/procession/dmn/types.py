@@ -63,10 +63,15 @@ Coercion = Callable[[DecisionRun, object, Place, str], object]
 
 
 class Types:
-    """The types of one model by name; those of imported models under `import.name`."""
+    """The types of one model by name; those of imported models under `import.name`.
+
+    `meanings` hold the constraints of item definitions, which values have to keep where an element declares the type.
+    `shapes` are without them: `instance of` does not ask for allowed values.
+    """
 
     def __init__(self) -> None:
         self.meanings: dict[str, TypeMeaning] = {}
+        self.shapes: dict[str, TypeMeaning] = {}
         self.allowed_texts: dict[str, str] = {}  # the allowed values of simple types, as they are written
         self._coercions: dict[TypeNode, Coercion] = {}
 
@@ -85,7 +90,7 @@ class Types:
         return self._written(name)
 
     def _prefixed(self, prefix: str, local: str) -> TypeNode | None:
-        """DMN 1.1 writes qualified names; a prefix is that of FEEL, the name of an import, or an alias of this model."""
+        """DMN 1.1 writes qualified names; the prefix may be FEEL's, the name of an import, or this model's own."""
         for name in (f"{prefix}.{local}", local):
             if name in self.meanings:
                 return NamedType(name)
@@ -210,8 +215,9 @@ def constrained(
             return False
         if allowed is None:
             return True
-        if type(value) is list and isinstance(node, feel_syntax.ListType):
-            return all(allowed.evaluate({}, item) is True for item in cast("list[object]", value))
-        return allowed.evaluate({}, value) is True
+        items: list[object] = [value]
+        if isinstance(node, feel_syntax.ListType):
+            items = cast("list[object]", value)
+        return all(allowed.evaluate({}, item) is True for item in items)
 
     return is_allowed

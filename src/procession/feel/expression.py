@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 from procession.feel.build import TypeMeaning
 from procession.feel.compiler import Compiled, CompiledTest, CompiledTests, compile_node, compile_tests
 from procession.feel.lexer import syntax_error
+from procession.feel.operators import Test
 from procession.feel.parser import parse, parse_unary_tests
 from procession.feel.problems import FeelWarning, Invalid, LimitReached
 from procession.feel.run import NOWHERE, Frame, Function, Run
@@ -58,16 +59,19 @@ class Expression:
 
 
 class UnaryTests:
-    """The tests of one cell of a decision table, compiled once."""
+    """The tests of one cell of a decision table, compiled once.
 
-    __slots__ = ("_any", "_negated", "_tests", "names", "text")
+    `passes` is the same as `evaluate` for callers that evaluate many cells in one run: a function of the frame, whose
+    value is the value tested, and that value. It may raise LimitReached, RecursionError or Invalid; `note` says what
+    they mean.
+    """
+
+    __slots__ = ("names", "passes", "text")
 
     def __init__(self, text: str, compiled: CompiledTests, *, negated: bool) -> None:
         self.text = text
         self.names = compiled.names
-        self._tests = compiled.tests
-        self._any = not compiled.tests
-        self._negated = negated
+        self.passes = _passing(compiled.tests, negated=negated)
 
     def evaluate(
         self,
@@ -79,8 +83,6 @@ class UnaryTests:
         functions: Mapping[str, Function] | None = None,
     ) -> bool | None:
         """Whether the value passes one of the tests (none of them after not). Never raises."""
-        if self._any:
-            return True
         run = Run(now, warnings, functions)
         try:
             value = feel(input_value)
@@ -88,31 +90,39 @@ class UnaryTests:
         except Exception as problem:  # noqa: BLE001 - the contract: evaluation never raises
             return note(run, problem)
 
-    def passes(self, frame: Frame, value: object) -> bool | None:
-        """The same for callers that evaluate many cells in one run: `frame.value` and `value` are the value tested.
-
-        It may raise LimitReached, RecursionError or Invalid; `note` says what they mean.
-        """
-        tests = self._tests
-        if self._any:
-            return True
-        if len(tests) == 1:
-            found = _pass(tests[0], frame, value)
-        else:
-            found = any(_pass(test, frame, value) is True for test in tests)
-        return not found if self._negated and found is not None else found
-
     def __repr__(self) -> str:
         return f"UnaryTests({self.text!r})"
 
 
-def _pass(test: CompiledTest, frame: Frame, value: object) -> bool | None:
-    if not test.asks:
-        return test.test(frame, value)
-    answer = test.closure(frame)
-    if answer is None or isinstance(answer, bool):
-        return answer
-    return test.test(frame, value)
+def _passing(tests: tuple[CompiledTest, ...], *, negated: bool) -> Test:
+    """One function for all tests; most cells have one test, which then is that function."""
+    if not tests:
+        return lambda _frame, _value: True
+    passes = _one(tests[0]) if len(tests) == 1 else _any_of(tuple(_one(test) for test in tests))
+    if not negated:
+        return passes
+
+    def fails(frame: Frame, value: object) -> bool | None:
+        found = passes(frame, value)
+        return found if found is None else not found
+
+    return fails
+
+
+def _any_of(tests: tuple[Test, ...]) -> Test:
+    return lambda frame, value: any(test(frame, value) is True for test in tests)
+
+
+def _one(compiled: CompiledTest) -> Test:
+    if not compiled.asks:
+        return compiled.test
+    closure, test = compiled.closure, compiled.test
+
+    def asking(frame: Frame, value: object) -> bool | None:
+        answer = closure(frame)
+        return answer if answer is None or isinstance(answer, bool) else test(frame, value)
+
+    return asking
 
 
 def note(run: Run, problem: Exception) -> None:

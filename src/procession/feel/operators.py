@@ -261,7 +261,10 @@ def _test_of_order(build: Build, node: syntax.UnaryRange, scope: Scope | None, *
             return holds(sign, 0)
         return None if cell and value is None else _not_comparable(value, limit, frame.run, spot)
 
-    return test
+    constant = _literal_int(node.operand)
+    if constant is None:
+        return test
+    return lambda frame, value: holds(value, constant) if type(value) is int else test(frame, value)
 
 
 def compile_unary_range(build: Build, node: syntax.UnaryRange, scope: Scope | None) -> Closure:

@@ -23,6 +23,7 @@ BPMN_URI: Final = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 _VENDORS: Final = {
     "http://camunda.org/schema/zeebe/1.0": ZEEBE,
     "http://camunda.org/schema/1.0/bpmn": CAMUNDA,
+    "http://camunda.org/schema/1.0/dmn": CAMUNDA,
     "http://activiti.com/modeler": "other",
     "http://www.activiti.org/bpmn2.0": CAMUNDA,
     "http://activiti.org/bpmn": CAMUNDA,
