@@ -2,8 +2,8 @@
 
 Send             the command goes to its instance, closing the job in the same step
 CallProcess      the called process is found and started; a missing one is reported to the caller
-PublishMessage   to the store, which correlates or buffers
-BroadcastSignal  to the store, which leaves one follow-up per subscription
+PublishMessage   to the store, which correlates or buffers, and closes the job in the same transaction
+BroadcastSignal  to the store, which leaves one follow-up per subscription, the same way
 StartByEvent     an instance is started at the start event that was triggered
 timers           of an instance: FireTimer; of a start event: an instance, and the next firing in the same step
 """
@@ -43,7 +43,7 @@ from procession.errors import Conflict, NotFound, Rejected
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind
 from procession.model.definition import Definition
-from procession.store.rows import NewMessage
+from procession.store.rows import JobFence, NewMessage
 
 _decode_follow_up = msgspec.json.Decoder(AnyFollowUp).decode
 _decode_timer = msgspec.json.Decoder(StartTimer).decode
@@ -88,8 +88,9 @@ class FollowUps:
             case PublishMessage():
                 return await self._publish(job, follow_up)
             case BroadcastSignal():
-                await self._messages.broadcast(follow_up.name, encode_json(follow_up.variables), job.tenant)
-                return False
+                raw = encode_json(follow_up.variables)
+                await self._messages.broadcast(follow_up.name, raw, job.tenant, fence_of(job))
+                return True
             case StartByEvent():
                 return await self._start_by_event(job, follow_up)
             case _:
@@ -129,9 +130,11 @@ class FollowUps:
                 variables=encode_json(command.variables),
                 ttl_ms=left,
                 expires_at=command.expires,
+                closes=fence_of(job),
                 tenant=job.tenant,
             )
             await self._messages.publish(message)
+            return True
         return False
 
     # -- starts -----------------------------------------------------------------------------------------------------
@@ -198,7 +201,7 @@ class FollowUps:
 
     # -- messages ---------------------------------------------------------------------------------------------------
     async def _publish(self, job: Delivery, follow_up: PublishMessage) -> bool:
-        """Publish under the job's own key, so that a second try is recognised while the message is buffered."""
+        """Publish and close the job in the same transaction; a lost lease means that another has done so."""
         message = NewMessage(
             key=job.key,
             name=follow_up.name,
@@ -206,10 +209,11 @@ class FollowUps:
             variables=encode_json(follow_up.variables),
             ttl_ms=follow_up.ttl_ms,
             message_id=follow_up.message_id,
+            closes=fence_of(job),
             tenant=job.tenant,
         )
         await self._messages.publish(message)
-        return False
+        return True
 
     # -- timers -----------------------------------------------------------------------------------------------------
     async def _timer(self, job: Delivery) -> bool:
@@ -230,3 +234,8 @@ class FollowUps:
         begin = Begin(definition=definition, tenant=job.tenant, extra_jobs=[upcoming] if upcoming else [])
         await self._start(job, command, begin)
         return True
+
+
+def fence_of(job: Delivery) -> JobFence:
+    """The job under the lease that this process holds."""
+    return JobFence(key=job.key, lease=job.lease)

@@ -13,7 +13,7 @@ from procession.engine.outbox import Announcer
 from procession.errors import ProcessionError, Unavailable
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.store.port import Store
-from procession.store.rows import NewMessage, PublishResult
+from procession.store.rows import JobFence, NewMessage, PublishResult
 
 logger = logging.getLogger("procession.engine")
 
@@ -28,7 +28,10 @@ class Posted(msgspec.Struct):
 
 
 class Messages:
-    """The lane to ``Store.publish``. A call that fails is the caller's to repeat: the message id tells duplicates."""
+    """The lane to ``Store.publish``. A call that fails is the caller's to repeat.
+
+    The message id tells duplicates; a follow-up's message is published once, since the job is closed with it.
+    """
 
     def __init__(self, store: Store, keys: KeyStock, announcer: Announcer) -> None:
         self._store = store
@@ -42,10 +45,10 @@ class Messages:
         self._lane.put(Posted(message, future))
         return await future
 
-    async def broadcast(self, name: str, variables: bytes, tenant: str) -> list[int]:
-        """Give a signal to everything that waits for it; the instances reached."""
+    async def broadcast(self, name: str, variables: bytes, tenant: str, closes: JobFence | None = None) -> list[int]:
+        """Give a signal to everything that waits for it, closing the job that does so; the instances reached."""
         await self._keys.enough()
-        reached = await self._store.broadcast(name, variables, self._keys.keys, tenant=tenant)
+        reached = await self._store.broadcast(name, variables, self._keys.keys, tenant=tenant, closes=closes)
         self._announcer.announce(FOLLOW_UP_QUEUE)
         return reached
 

@@ -21,6 +21,7 @@ from procession.store.rows import (
     Deployment,
     HistoryRow,
     InstanceFilter,
+    JobFence,
     JobFilter,
     JobOutcome,
     NewJob,
@@ -203,12 +204,18 @@ class Store(Protocol):
         instance started by it is still running (then it is buffered). Without any match it is buffered until its
         time to live ends. ``message_id`` makes (name, correlation key, id) unique until the message's time ends,
         matched or not; one that was dropped does not count. Subscriptions are served oldest first, start events by
-        process id.
+        process id. ``closes``: a job that is deleted in the same transaction, duplicate or not; if it is not held by
+        that lease the message is ``fenced`` and nothing is done: a follow-up that is carried out twice publishes once.
         """
         ...
 
-    async def broadcast(self, name: str, variables: bytes, keys: Keys, *, tenant: str = "") -> list[int]:
-        """One follow-up per open subscription to a signal, and one start per start event; the instances reached."""
+    async def broadcast(
+        self, name: str, variables: bytes, keys: Keys, *, tenant: str = "", closes: JobFence | None = None
+    ) -> list[int]:
+        """One follow-up per open subscription to a signal, and one start per start event; the instances reached.
+
+        ``closes`` as in ``publish``; nothing is reached if it is not held.
+        """
         ...
 
     async def expire_messages(self, limit: int) -> int:

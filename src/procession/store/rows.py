@@ -463,6 +463,7 @@ class NewMessage(Row, kw_only=True):
     buffer: bool = True  # False: correlate now or not at all
     expires_at: int = 0  # a message offered again keeps the end of its first time to live
     process_id: str = ""  # offered again (same key): only the process whose instance could not take it may have it
+    closes: JobFence | None = None  # the follow-up that publishes it: gone in the same transaction, so that it is once
     tenant: str = ""
 
 
@@ -472,6 +473,7 @@ class PublishResult(Row, kw_only=True):
     instances: list[int] = []
     buffered: bool = False
     duplicate: bool = False
+    fenced: bool = False  # the job that it closes is not held by that lease (any more): nothing was done
     woken: list[str] = []
 
 

@@ -9,7 +9,7 @@ from procession.jobs.kinds import JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
 from procession.store.memory._tables import Tables
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, StoredJob, Want
+from procession.store.rows import ClaimedJob, JobEnd, JobFence, JobOutcome, Rescue, StoredJob, Want
 
 
 def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
@@ -59,6 +59,11 @@ def finish_job(tables: Tables, outcome: JobOutcome, now: int) -> bool:
     job.run_at = now + outcome.delay_ms
     tables.put_back(job, now)
     return True
+
+
+def close_job(tables: Tables, fence: JobFence) -> bool:
+    """Delete a job if its lease is held."""
+    return finish_job(tables, JobOutcome(key=fence.key, lease=fence.lease, end=JobEnd.DONE), 0)
 
 
 def promote_jobs(tables: Tables, limit: int) -> tuple[list[str], int]:

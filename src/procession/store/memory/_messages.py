@@ -6,12 +6,15 @@ from procession.ids import Keys
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.model.definition import Trigger
 from procession.store._shared.follow_ups import Offered, correlate_job, start_job
+from procession.store.memory._jobs import close_job
 from procession.store.memory._tables import Buffered, Tables, Waiting
 from procession.store.rows import NewMessage, PublishResult, StoredMessage, StoredSubscription
 
 
 def publish_message(tables: Tables, new: NewMessage, keys: Keys) -> PublishResult:
     """Give a message to whatever waits for it, or buffer it."""
+    if new.closes is not None and not close_job(tables, new.closes):
+        return PublishResult(fenced=True)
     now = tables.clock()
     message = tables.messages.get(new.key)
     if message is None and new.message_id and _is_duplicate(tables, new, now):

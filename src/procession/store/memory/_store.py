@@ -20,6 +20,7 @@ from procession.store.rows import (
     Deployment,
     HistoryRow,
     InstanceFilter,
+    JobFence,
     JobFilter,
     JobOutcome,
     NewJob,
@@ -177,10 +178,14 @@ class MemoryStore:
         check_messages(messages)
         return [_messages.publish_message(self._tables, message, keys) for message in messages]
 
-    async def broadcast(self, name: str, variables: bytes, keys: Keys, *, tenant: str = "") -> list[int]:
+    async def broadcast(
+        self, name: str, variables: bytes, keys: Keys, *, tenant: str = "", closes: JobFence | None = None
+    ) -> list[int]:
         """To everyone who waits."""
         check_text(name, "name")
         check_variables(variables)
+        if closes is not None and not _jobs.close_job(self._tables, closes):
+            return []
         return _messages.broadcast_signal(self._tables, name, variables, keys, tenant)
 
     async def expire_messages(self, limit: int) -> int:

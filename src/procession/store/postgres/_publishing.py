@@ -20,7 +20,7 @@ from procession.store.postgres._columns import encode_json, job_columns, refusal
 from procession.store.postgres._matching import Changes, Channel
 from procession.store.postgres._reading import stored_subscription
 from procession.store.postgres._sessions import Session, Sessions
-from procession.store.rows import NewMessage, PublishResult, StoredSubscription
+from procession.store.rows import JobFence, NewMessage, PublishResult, StoredSubscription
 
 
 class Waiting:
@@ -47,15 +47,36 @@ async def publish(
         channels = sorted({_channel(message) for message in messages})
         await session.fetch("lock_channels", *_columns(channels, 3))
         clock = now if now is not None else (await session.fetch("now"))[0][0]
+        closed = await _close(session, [message.closes for message in messages if message.closes is not None])
         waiting = await _read(session, messages, now)
         changes = Changes()
-        results = [_place(message, waiting, keys, changes, clock) for message in messages]
+        results = [
+            _place(message, waiting, keys, changes, clock)
+            if message.closes is None or message.closes.key in closed
+            else PublishResult(fenced=True)
+            for message in messages
+        ]
         await changes.write(session, now)
     return results
 
 
+async def _close(session: Session, fences: Sequence[JobFence]) -> set[int]:
+    """Delete the jobs that publish, before anything is read: which were held. A rescue that is at it goes first."""
+    if not fences:
+        return set()
+    ordered = sorted(fences, key=lambda fence: fence.key)
+    columns = [fence.key for fence in ordered], [fence.lease for fence in ordered]
+    return {row[0] for row in await session.fetch("finish_done", *columns)}
+
+
 async def broadcast(
-    sessions: Sessions, name: str, variables: bytes, keys: Keys, tenant: str, now: int | None
+    sessions: Sessions,
+    name: str,
+    variables: bytes,
+    keys: Keys,
+    tenant: str,
+    now: int | None,
+    closes: JobFence | None = None,
 ) -> list[int]:
     """Give a signal to everything that waits for it; the instances reached, those that it starts included."""
     check_text(name, "name")
@@ -64,6 +85,8 @@ async def broadcast(
         raise InvalidValue(f"{why}, got it in the variables of a signal")
     offered = Offered(key=0, name=name, correlation_key="", variables=variables, expires_at=0, tenant=tenant)
     async with sessions.lend() as session, session.transaction():
+        if closes is not None and not await _close(session, [closes]):
+            return []
         waiting = _order([stored_subscription(row) for row in await session.fetch("broadcast_waiting", tenant, name)])
         reached = [each.instance or keys.take() for each in waiting]
         jobs = [

@@ -25,6 +25,7 @@ from procession.store.rows import (
     HistoryRow,
     InstanceFilter,
     JobEnd,
+    JobFence,
     JobFilter,
     JobOutcome,
     NewJob,
@@ -268,9 +269,11 @@ class PostgresStore:
         """Correlate or buffer messages; see _publishing.py."""
         return await publish(self._duties, messages, keys, self._bound_now())
 
-    async def broadcast(self, name: str, variables: bytes, keys: Keys, *, tenant: str = "") -> list[int]:
+    async def broadcast(
+        self, name: str, variables: bytes, keys: Keys, *, tenant: str = "", closes: JobFence | None = None
+    ) -> list[int]:
         """Give a signal to everything that waits for it."""
-        return await broadcast(self._duties, name, variables, keys, tenant, self._bound_now())
+        return await broadcast(self._duties, name, variables, keys, tenant, self._bound_now(), closes)
 
     async def expire_messages(self, limit: int) -> int:
         """Delete buffered messages whose time to live is over."""

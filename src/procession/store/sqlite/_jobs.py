@@ -10,7 +10,7 @@ import msgspec
 from procession.jobs.kinds import JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, NewJob, Rescue, Want
+from procession.store.rows import ClaimedJob, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
 from procession.store.sqlite._session import Session
 
 
@@ -131,6 +131,16 @@ def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
     session.for_keys("delete_jobs", done)
     session.for_each("end_runs", others)
     return answers
+
+
+def close_jobs(session: Session, fences: Sequence[JobFence]) -> set[int]:
+    """Delete jobs whose leases are held: which."""
+    if not fences:
+        return set()
+    held = session.pairs("find_leases", [fence.key for fence in fences])
+    closed = {fence.key for fence in fences if held.get(fence.key) == fence.lease}
+    session.for_keys("delete_jobs", sorted(closed))
+    return closed
 
 
 def promote_jobs(session: Session, limit: int) -> tuple[list[str], int]:

@@ -11,6 +11,7 @@ from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.model.definition import Trigger
 from procession.store._shared.follow_ups import Offered, correlate_job, start_job
 from procession.store.rows import (
+    JobFence,
     NewJob,
     NewMessage,
     NewSubscription,
@@ -20,7 +21,7 @@ from procession.store.rows import (
     StoredMessage,
     StoredSubscription,
 )
-from procession.store.sqlite._jobs import insert_jobs
+from procession.store.sqlite._jobs import close_jobs, insert_jobs
 from procession.store.sqlite._session import Session, as_json
 
 _MESSAGE, _SIGNAL = int(Trigger.MESSAGE), int(Trigger.SIGNAL)
@@ -251,13 +252,21 @@ class Mail:
 def publish_messages(session: Session, messages: Sequence[NewMessage]) -> list[PublishResult]:
     """Publish messages one after the other in one transaction."""
     mail = Mail(session)
-    results = [mail.publish(message) for message in messages]
+    closed = close_jobs(session, [message.closes for message in messages if message.closes is not None])
+    results = [
+        mail.publish(message) if message.closes is None or message.closes.key in closed else PublishResult(fenced=True)
+        for message in messages
+    ]
     mail.send()
     return results
 
 
-def broadcast_signal(session: Session, name: str, variables: bytes, tenant: str) -> list[int]:
+def broadcast_signal(
+    session: Session, name: str, variables: bytes, tenant: str, closes: JobFence | None = None
+) -> list[int]:
     """Broadcast one signal."""
+    if closes is not None and not close_jobs(session, [closes]):
+        return []
     mail = Mail(session)
     reached = mail.broadcast(name, variables, tenant)
     mail.send()

@@ -26,6 +26,7 @@ from procession.store.rows import (
     Deployment,
     HistoryRow,
     InstanceFilter,
+    JobFence,
     JobFilter,
     JobOutcome,
     NewJob,
@@ -233,12 +234,16 @@ class SqliteStore:
         check_messages(messages)
         return await self._write_each(_messages.publish_messages, messages)
 
-    async def broadcast(self, name: str, variables: bytes, keys: Keys, *, tenant: str = "") -> list[int]:
+    async def broadcast(
+        self, name: str, variables: bytes, keys: Keys, *, tenant: str = "", closes: JobFence | None = None
+    ) -> list[int]:
         """To everyone who waits."""
         del keys
         check_text(name, "name")
         check_variables(variables)
-        return await self._write(partial(_messages.broadcast_signal, name=name, variables=variables, tenant=tenant))
+        return await self._write(
+            partial(_messages.broadcast_signal, name=name, variables=variables, tenant=tenant, closes=closes)
+        )
 
     async def expire_messages(self, limit: int) -> int:
         """Delete what is over."""

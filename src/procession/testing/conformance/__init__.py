@@ -14,7 +14,7 @@ from procession.testing.conformance.committing import TestCommit, TestFences, Te
 from procession.testing.conformance.deploying import TestDeploy, TestFindDefinition
 from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
-from procession.testing.conformance.messaging import TestPublish, TestSignals, TestSubscribe
+from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
 from procession.testing.conformance.nodes import TestHints, TestLeader, TestNodes, TestRescue
 from procession.testing.conformance.persisting import TestDurability, TestMigrations
 from procession.testing.conformance.refusing import TestRefusals
@@ -42,6 +42,7 @@ __all__ = [
     "TestNodes",
     "TestPromote",
     "TestPublish",
+    "TestPublishingJobs",
     "TestRefusals",
     "TestRescue",
     "TestSignals",

@@ -8,18 +8,22 @@ import asyncio
 from procession.ids import Keys
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind, JobState
 from procession.store.port import Store
-from procession.store.rows import StepOutcome
+from procession.store.rows import ClaimedJob, StepOutcome
 from procession.testing.conformance.stage import (
     SIGNAL,
     ManualClock,
     apply,
+    claim,
     definition,
     deploy,
+    fence,
     jobs_of,
     message,
+    new_job,
     next_step,
     read,
     start_step,
+    the_job,
     waiting_for,
 )
 
@@ -408,3 +412,55 @@ class TestSignals:
         await apply(store, keys, step)
         assert await store.broadcast("alarm", b"{}", keys) == []
         assert await store.broadcast("alarm", b"{}", keys, tenant="acme") == [step.instance]
+
+
+class TestPublishingJobs:
+    """A follow-up that publishes is closed in the same transaction, so that carrying it out twice publishes once."""
+
+    async def test_a_message_closes_the_job_that_publishes_it(self, store: Store, keys: Keys) -> None:
+        job = await _claimed(store, keys)
+        (result,) = await store.publish([message(keys, closes=fence(job))], keys)
+        assert (result.buffered, result.fenced) == (True, False)
+        assert await the_job(store, job.key) is None
+
+    async def test_a_job_that_was_closed_publishes_nothing_again(self, store: Store, keys: Keys) -> None:
+        job = await _claimed(store, keys)
+        other = message(keys, "other")
+        await store.publish([message(keys, closes=fence(job))], keys)
+        again, neighbour = await store.publish([message(keys, closes=fence(job)), other], keys)
+        assert (again.fenced, again.buffered, again.instances, again.woken) == (True, False, [], [])
+        assert (neighbour.fenced, neighbour.buffered) == (False, True)
+        assert len(await store.list_messages()) == 2
+
+    async def test_a_job_that_went_to_another_publishes_nothing(self, store: Store, keys: Keys) -> None:
+        job = await _claimed(store, keys)
+        late = fence(job)
+        late.lease -= 1
+        (result,) = await store.publish([message(keys, closes=late)], keys)
+        assert result.fenced
+        assert await store.list_messages() == []
+        assert await store.broadcast("alarm", b"{}", keys, closes=late) == []
+        assert await the_job(store, job.key) is not None
+
+    async def test_a_duplicate_closes_its_job_all_the_same(self, store: Store, keys: Keys) -> None:
+        job = await _claimed(store, keys)
+        await store.publish([message(keys, message_id="m-1")], keys)
+        (result,) = await store.publish([message(keys, message_id="m-1", closes=fence(job))], keys)
+        assert (result.duplicate, result.fenced) == (True, False)
+        assert await the_job(store, job.key) is None
+
+    async def test_a_signal_closes_the_job_that_broadcasts_it(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        step.new_subscriptions = [waiting_for(keys, step, "alarm", trigger=SIGNAL, correlation_key="", once=False)]
+        await apply(store, keys, step)
+        job = await _claimed(store, keys)
+        assert await store.broadcast("alarm", b"{}", keys, closes=fence(job)) == [step.instance]
+        assert await store.broadcast("alarm", b"{}", keys, closes=fence(job)) == []
+        assert await the_job(store, job.key) is None
+
+
+async def _claimed(store: Store, keys: Keys) -> ClaimedJob:
+    """A job that is held."""
+    await store.enqueue([new_job(keys)])
+    (job,) = await claim(store, await store.register("publisher", b"{}"))
+    return job
