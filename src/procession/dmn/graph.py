@@ -160,7 +160,7 @@ class Decision:
         value = self.logic.boxed(run, variables)
         if self.logic.coercion is not None:
             value = self.logic.coercion(run, value, self.place, f"The result of the decision '{self.name}'")
-        run.decisions.append(
+        run.keep_decision(
             EvaluatedDecision(
                 id=self.id,
                 name=self.name,

@@ -106,4 +106,6 @@ def _evaluate(
         result = decide(run)
     except Exception as problem:  # noqa: BLE001 - the contract: evaluation never raises
         result = run.note(problem)
-    return Evaluation(result=result, trace=tuple(run.decisions), warnings=run.decision_warnings())
+    return Evaluation(
+        result=result, trace=tuple(run.decisions), warnings=run.decision_warnings(), left_out=run.left_out
+    )

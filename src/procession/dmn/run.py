@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from procession.dmn.limits import TRACE_DECISIONS_MAX, TRACE_TABLES_MAX
 from procession.dmn.trace import DecisionWarning, EvaluatedDecision, EvaluatedTable
 from procession.feel import FeelWarning, Function
 from procession.feel.problems import Invalid, LimitReached, WarningCode
@@ -32,13 +33,14 @@ Variables = dict[str, object]
 class DecisionRun(Run):
     """A run of FEEL that knows which element of the model it is in. `at` is set before every expression."""
 
-    __slots__ = ("_place_of", "at", "decisions", "tables")
+    __slots__ = ("_place_of", "at", "decisions", "left_out", "tables")
 
     def __init__(self, now: datetime | None, functions: Mapping[str, Function] | None = None) -> None:
         super().__init__(now, [], functions)
         self.at = UNPLACED
         self.decisions: list[EvaluatedDecision] = []
         self.tables: list[EvaluatedTable] = []
+        self.left_out = 0
         self._place_of: list[tuple[FeelWarning, Place]] = []
 
     def warn(self, code: WarningCode, message: str, spot: Spot) -> None:
@@ -48,6 +50,20 @@ class DecisionRun(Run):
         super().warn(code, message, spot)
         if warnings is not None and len(warnings) > before:
             self._place_of.append((warnings[-1], self.at))
+
+    def keep_table(self, table: EvaluatedTable) -> None:
+        """Keep a table for the trace of its decision, as long as there is room."""
+        if len(self.tables) < TRACE_TABLES_MAX:
+            self.tables.append(table)
+        else:
+            self.left_out += 1
+
+    def keep_decision(self, decision: EvaluatedDecision) -> None:
+        """Keep a decision for the trace, as long as there is room."""
+        if len(self.decisions) < TRACE_DECISIONS_MAX:
+            self.decisions.append(decision)
+        else:
+            self.left_out += 1
 
     def note(self, problem: Exception) -> None:
         """The warning that an exception out of an evaluation stands for."""

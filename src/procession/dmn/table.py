@@ -179,7 +179,7 @@ class Table:
         self, run: DecisionRun, inputs: list[object], matched: list[tuple[Rule, Row]], result: object
     ) -> object:
         columns = zip(self.inputs, inputs, strict=False)
-        run.tables.append(
+        run.keep_table(
             EvaluatedTable(
                 id=self.id,
                 hit_policy=self.policy,
@@ -328,7 +328,7 @@ def _rule(
             build.findings.error("WRONG_NUMBER_OF_ENTRIES", message, element)
     tests: list[Test] = []
     for column, (cell, clause) in enumerate(zip(cells, inputs, strict=False)):
-        compiled = build.tests(cell, names | {clause.alias})
+        compiled = build.tests(cell, names)
         if compiled is not None:
             tests.append(Test(column, compiled.passes, build.place(cell)))
             if clause.alias in compiled.names:

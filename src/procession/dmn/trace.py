@@ -76,8 +76,12 @@ class EvaluatedDecision(msgspec.Struct, frozen=True):
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """The result of the decision that was asked for; `trace` holds every decision in the order of evaluation."""
+    """The result of the decision that was asked for; `trace` holds every decision in the order of evaluation.
+
+    `left_out` counts the decisions and tables that the trace has no room for.
+    """
 
     result: object
     trace: tuple[EvaluatedDecision, ...]
     warnings: tuple[DecisionWarning, ...]
+    left_out: int = 0

@@ -43,6 +43,9 @@ PATTERN_STEPS_MAX: Final = 100_000_000
 # Compiled patterns and parsed zones that are kept.
 PATTERNS_KEPT: Final = 256
 
+# Sets of names in scope whose names of several tokens are kept; the expressions of a model share a few.
+NAME_SETS_KEPT: Final = 64
+
 # Bounds of the scale in round and its relatives: those of IEEE 754 decimal128.
 SCALE_MIN: Final = -6111
 SCALE_MAX: Final = 6176

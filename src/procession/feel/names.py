@@ -4,10 +4,14 @@ FEEL allows spaces and the symbols . / - ' + * inside names, so that `a-b` is a 
 is in scope. This module holds the names in scope and finds the longest one at a place. It never reads values.
 """
 
+from bisect import insort
 from collections.abc import Iterable
-from typing import Final
+from functools import lru_cache
+from heapq import merge
+from typing import Final, NamedTuple
 
 from procession.feel.lexer import Token, tokenize
+from procession.feel.limits import NAME_SETS_KEPT
 from procession.feel.problems import FeelSyntaxError
 
 # Built-in functions whose name holds a keyword; plain words need no help.
@@ -21,36 +25,63 @@ def normalize(name: str) -> str:
     return " ".join(name.split())
 
 
+class _Known(NamedTuple):
+    """A name of several tokens. Longer names come first."""
+
+    order: int
+    parts: _Parts
+    name: str
+
+
 class Scope:
-    """The names that consist of several tokens, by their first token."""
+    """The names that consist of several tokens, by their first token.
+
+    Those that it is made with are read once for all texts that share them; a text adds its own.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._known: dict[str, list[tuple[_Parts, str]]] = {}
-        self.declared: list[str] = []
-        for name in names:
-            self.declare(name)
+        self._given = _by_first_token(frozenset(names))
+        self._own: dict[str, list[_Known]] = {}
+        self._declared: set[str] = set()
 
     def declare(self, name: str) -> None:
         """Make a name known from here on. Names of one token need no declaration."""
         name = normalize(name)
-        parts = _parts(name)
-        if len(parts) < 2:
+        if name in self._declared:
             return
-        known = self._known.setdefault(parts[0][0], [])
-        if all(other != name for _, other in known):
-            known.append((parts, name))
-            known.sort(key=lambda entry: -len(entry[0]))
+        self._declared.add(name)
+        parts = _parts(name)
+        if len(parts) > 1:
+            insort(self._own.setdefault(parts[0][0], []), _Known(-len(parts), parts, name), key=_order)
 
     def longest(self, tokens: list[Token], index: int) -> tuple[str, int] | None:
         """The longest known name at a place and how many tokens it takes. Spacing as declared is preferred."""
-        known = self._known.get(tokens[index].text)
+        first = tokens[index].text
+        given, own = self._given.get(first), self._own.get(first)
+        known = list(merge(given, own, key=_order)) if given and own else given or own
         if known is None:
             return None
         for exact in (True, False):
-            for parts, name in known:
+            for _, parts, name in known:
                 if _stands_at(parts, tokens, index, exact=exact):
                     return name, len(parts)
         return None
+
+
+def _order(known: _Known) -> int:
+    return known.order
+
+
+@lru_cache(maxsize=NAME_SETS_KEPT)
+def _by_first_token(names: frozenset[str]) -> dict[str, list[_Known]]:
+    found: dict[str, list[_Known]] = {}
+    for name in sorted({normalize(name) for name in names}):
+        parts = _parts(name)
+        if len(parts) > 1:
+            found.setdefault(parts[0][0], []).append(_Known(-len(parts), parts, name))
+    for known in found.values():
+        known.sort(key=_order)
+    return found
 
 
 def function_with_keyword(tokens: list[Token], index: int) -> tuple[str, int] | None:
