@@ -20,7 +20,7 @@ from procession.store.postgres._columns import encode_json, job_columns, refusal
 from procession.store.postgres._matching import Changes, Channel
 from procession.store.postgres._reading import stored_subscription
 from procession.store.postgres._sessions import Session, Sessions
-from procession.store.rows import JobFence, NewMessage, PublishResult, StoredSubscription
+from procession.store.rows import JobFence, NewJob, NewMessage, PublishResult, StoredSubscription
 
 
 class Waiting:
@@ -88,13 +88,14 @@ async def broadcast(
         if closes is not None and not await _close(session, [closes]):
             return []
         waiting = _order([stored_subscription(row) for row in await session.fetch("broadcast_waiting", tenant, name)])
-        reached = [each.instance or keys.take() for each in waiting]
-        jobs = [
-            correlate_job(keys.take(), offered, each)
-            if each.instance
-            else start_job(keys.take(), instance, offered, each)
-            for each, instance in zip(waiting, reached, strict=True)
-        ]
+        reached: list[int] = []
+        jobs: list[NewJob] = []
+        for each in waiting:
+            reached.append(each.instance or keys.take())
+            key = keys.take()
+            jobs.append(
+                correlate_job(key, offered, each) if each.instance else start_job(key, reached[-1], offered, each)
+            )
         taken = [each.key for each in waiting if each.instance and each.once]
         if taken:
             await session.fetch("broadcast_take", taken)
