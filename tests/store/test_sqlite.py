@@ -85,7 +85,7 @@ async def test_a_newer_schema_refuses_this_program_by_name(path: Path) -> None:
     store = SqliteStore(path)
     assert await store.migrate() == ["0001_first_schema"]
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("INSERT INTO migration (version, name, applied_at) VALUES (99, 'from_the_future', 0)")
+        connection.execute("INSERT INTO procession_migration VALUES (99, 'from_the_future', 0)")
         connection.commit()
     with pytest.raises(SchemaMismatch, match=r"version 99.*update this program"):
         await store.open()
@@ -96,6 +96,24 @@ async def test_a_newer_schema_refuses_this_program_by_name(path: Path) -> None:
 async def test_of_many_that_migrate_a_new_file_at_once_one_does_it(path: Path) -> None:
     applied = await asyncio.gather(*(SqliteStore(path).migrate() for _ in range(6)))
     assert sorted(applied) == [[]] * 5 + [["0001_first_schema"]]
+
+
+async def test_the_users_own_tables_of_any_name_live_in_the_same_file(path: Path, clock: ManualClock) -> None:
+    theirs = ("job", "instance", "message", "history", "sequence", "migration", "node", "history_event")
+    with closing(sqlite3.connect(path)) as connection:
+        for name in theirs:
+            connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY)")
+        connection.execute("CREATE INDEX job_ready ON job (id)")
+    store = SqliteStore(path, clock=clock)
+    await store.migrate()
+    await store.open()
+    await apply(store, Keys(await store.take_keys(10)), start_step(Keys(range(1, 10))))
+    await store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema")]
+    ours = {name for name in names if not name.startswith("sqlite_")} - {*theirs, "job_ready"}
+    assert ours
+    assert [name for name in ours if not name.startswith("procession_")] == []
 
 
 @pytest.mark.parametrize(("synchronous", "expected"), [("NORMAL", 1), ("FULL", 2)])
@@ -318,10 +336,11 @@ async def test_the_view_shows_one_row_per_event_with_its_element(store: SqliteSt
     await apply(store, keys, step, start_step(keys, definition=1, events=b'[["passed",6,1,1]]'))
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(
-            "SELECT number, event, element, data FROM history_event WHERE instance = ? ORDER BY position, number",
+            "SELECT number, event, element, data FROM procession_history_event WHERE instance = ? "
+            "ORDER BY position, number",
             (step.instance,),
         ).fetchall()
-        unknown = connection.execute("SELECT element FROM history_event WHERE definition = 1").fetchall()
+        unknown = connection.execute("SELECT element FROM procession_history_event WHERE definition = 1").fetchall()
     assert [row[:3] for row in rows] == [
         (0, "activated", "charge-card"),
         (1, "passed", "start"),
@@ -349,7 +368,7 @@ def test_the_view_knows_where_each_event_names_its_element() -> None:
 async def test_jobs_read_as_text_in_any_sqlite_tool(store: SqliteStore, keys: Keys, path: Path) -> None:
     await store.enqueue([new_job(keys, args='{"name":"Žofie"}'.encode())])
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT state, args, args ->> 'name' FROM job").fetchall()
+        rows = connection.execute("SELECT state, args, args ->> 'name' FROM procession_job").fetchall()
     assert rows == [(JobState.READY, '{"name":"Žofie"}', "Žofie")]
     (job,) = await store.list_jobs(JobFilter())
     assert job.args == '{"name":"Žofie"}'.encode()

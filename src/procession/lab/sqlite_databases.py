@@ -65,22 +65,23 @@ class SqliteDatabase:
 
     async def completed(self) -> int:
         """A count of rows, as anybody would count them."""
-        return (await self._read("select count(*) from instance where status = 1"))[0][0]
+        return (await self._read("select count(*) from procession_instance where status = 1"))[0][0]
 
     async def ends(self, counts: Sequence[int]) -> dict[int, float]:
         """By the times that the product wrote into the rows."""
         places = ",".join(str(int(count)) for count in counts)
         rows = await self._read(
             "select place, ended_at / 1000.0 from (select ended_at, row_number() over (order by ended_at) as place "  # noqa: S608 - whole numbers only
-            f"from instance where status = 1) where place in ({places})"
+            f"from procession_instance where status = 1) where place in ({places})"
         )
         return dict(rows)
 
     async def books(self) -> Books:
         """Rows of each kind."""
-        statuses = await self._read("select status, count(*) from instance group by status")
+        statuses = await self._read("select status, count(*) from procession_instance group by status")
         ((jobs, incidents, history),) = await self._read(
-            "select (select count(*) from job), (select count(*) from incident), (select count(*) from history)"
+            "select (select count(*) from procession_job), (select count(*) from procession_incident), "
+            "(select count(*) from procession_history)"
         )
         return books_of(dict(statuses), jobs, incidents, history)
 

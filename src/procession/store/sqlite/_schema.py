@@ -15,12 +15,13 @@ from procession.store.sqlite._connection import Synchronous, connect, failure_of
 MIGRATIONS: Final = load_migrations("procession.store.sqlite")
 _WAIT_S: Final = 30.0  # for another process that migrates
 _TABLE: Final = """
-CREATE TABLE IF NOT EXISTS migration (
+CREATE TABLE IF NOT EXISTS procession_migration (
     version INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     applied_at INTEGER NOT NULL
 ) STRICT
 """
+_HAS_TABLE: Final = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'procession_migration'"
 
 
 def read_version(path: Path) -> int:
@@ -40,7 +41,7 @@ def migrate(path: Path, synchronous: Synchronous, now: int) -> list[str]:
         try:
             _begin(connection)
             connection.execute(_TABLE)
-            applied = [version for (version,) in connection.execute("SELECT version FROM migration")]
+            applied = [version for (version,) in connection.execute("SELECT version FROM procession_migration")]
             missing = missing_migrations(applied, MIGRATIONS)
             for migration in missing:
                 _apply(connection, migration, now)
@@ -54,16 +55,16 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now: int) -> No
     for statement in _statements(migration.sql):
         connection.execute(statement)
     connection.execute(
-        "INSERT INTO migration (version, name, applied_at) VALUES (?, ?, ?)",
+        "INSERT INTO procession_migration (version, name, applied_at) VALUES (?, ?, ?)",
         (migration.version, migration.name, now),
     )
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    table = connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'").fetchone()
+    table = connection.execute(_HAS_TABLE).fetchone()
     if table is None:
         return 0
-    (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM migration").fetchone()
+    (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM procession_migration").fetchone()
     return version
 
 

@@ -1,20 +1,21 @@
 -- Everything of the first release. Instants are milliseconds since the epoch; JSON is kept as text, as it was given.
+-- The file may be the user's own: every name begins with procession_, so that none meets one of theirs.
 -- States stand as numbers (jobs.JobState), because a partial index is only used where the query has the same literal.
 
-CREATE TABLE sequence (
+CREATE TABLE procession_sequence (
     name TEXT PRIMARY KEY,
     next INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO sequence (name, next) VALUES ('key', 1);
+INSERT INTO procession_sequence (name, next) VALUES ('key', 1);
 
-CREATE TABLE deployment (
+CREATE TABLE procession_deployment (
     key INTEGER PRIMARY KEY,
     deployed_at INTEGER NOT NULL,
     tenant TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE resource (
+CREATE TABLE procession_resource (
     key INTEGER PRIMARY KEY,
     deployment INTEGER NOT NULL,
     name TEXT NOT NULL,
@@ -24,9 +25,9 @@ CREATE TABLE resource (
     content BLOB NOT NULL
 ) STRICT;
 
-CREATE INDEX resource_file ON resource (tenant, name, checksum);
+CREATE INDEX procession_resource_file ON procession_resource (tenant, name, checksum);
 
-CREATE TABLE definition (
+CREATE TABLE procession_definition (
     key INTEGER PRIMARY KEY,
     process_id TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -40,16 +41,16 @@ CREATE TABLE definition (
     methods TEXT NOT NULL
 ) STRICT;
 
-CREATE UNIQUE INDEX definition_version ON definition (process_id, tenant, version);
+CREATE UNIQUE INDEX procession_definition_version ON procession_definition (process_id, tenant, version);
 
 -- Which version of a process a deployment means, whether it made that version or found it.
-CREATE TABLE deployment_definition (
+CREATE TABLE procession_deployment_definition (
     deployment INTEGER NOT NULL,
     definition INTEGER NOT NULL,
     PRIMARY KEY (deployment, definition)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE start_subscription (
+CREATE TABLE procession_start_subscription (
     key INTEGER PRIMARY KEY,
     definition INTEGER NOT NULL,
     process_id TEXT NOT NULL,
@@ -59,11 +60,11 @@ CREATE TABLE start_subscription (
     tenant TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX start_subscription_name ON start_subscription (name, tenant);
-CREATE INDEX start_subscription_process ON start_subscription (process_id, tenant);
+CREATE INDEX procession_start_subscription_name ON procession_start_subscription (name, tenant);
+CREATE INDEX procession_start_subscription_process ON procession_start_subscription (process_id, tenant);
 
 -- No index on a column that changes with every step.
-CREATE TABLE instance (
+CREATE TABLE procession_instance (
     key INTEGER PRIMARY KEY,
     rev INTEGER NOT NULL,
     definition INTEGER NOT NULL,
@@ -80,12 +81,12 @@ CREATE TABLE instance (
     state BLOB NOT NULL
 ) STRICT;
 
-CREATE INDEX instance_process ON instance (process_id);
-CREATE INDEX instance_business_id ON instance (business_id) WHERE business_id <> '';
-CREATE INDEX instance_parent ON instance (parent) WHERE parent <> 0;
+CREATE INDEX procession_instance_process ON procession_instance (process_id);
+CREATE INDEX procession_instance_business_id ON procession_instance (business_id) WHERE business_id <> '';
+CREATE INDEX procession_instance_parent ON procession_instance (parent) WHERE parent <> 0;
 
 -- The process ids that have an instance started by a message with this correlation key, and which.
-CREATE TABLE start_channel (
+CREATE TABLE procession_start_channel (
     process_id TEXT NOT NULL,
     correlation_key TEXT NOT NULL,
     tenant TEXT NOT NULL,
@@ -93,7 +94,7 @@ CREATE TABLE start_channel (
     PRIMARY KEY (process_id, correlation_key, tenant)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE job (
+CREATE TABLE procession_job (
     key INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL,
     state INTEGER NOT NULL,
@@ -116,14 +117,14 @@ CREATE TABLE job (
     args TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX job_ready ON job (queue, priority DESC, run_at, key) WHERE state = 0;
-CREATE INDEX job_running ON job (owner) WHERE state = 1;
-CREATE INDEX job_scheduled ON job (run_at) WHERE state = 2;
-CREATE INDEX job_failed ON job (key) WHERE state = 5;
-CREATE INDEX job_instance ON job (instance) WHERE instance <> 0;
-CREATE INDEX job_start_timer ON job (definition) WHERE instance = 0 AND kind = 3;
+CREATE INDEX procession_job_ready ON procession_job (queue, priority DESC, run_at, key) WHERE state = 0;
+CREATE INDEX procession_job_running ON procession_job (owner) WHERE state = 1;
+CREATE INDEX procession_job_scheduled ON procession_job (run_at) WHERE state = 2;
+CREATE INDEX procession_job_failed ON procession_job (key) WHERE state = 5;
+CREATE INDEX procession_job_instance ON procession_job (instance) WHERE instance <> 0;
+CREATE INDEX procession_job_start_timer ON procession_job (definition) WHERE instance = 0 AND kind = 3;
 
-CREATE TABLE subscription (
+CREATE TABLE procession_subscription (
     key INTEGER PRIMARY KEY,
     instance INTEGER NOT NULL,
     element_instance INTEGER NOT NULL,
@@ -139,11 +140,11 @@ CREATE TABLE subscription (
     tenant TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX subscription_channel ON subscription (name, correlation_key, tenant) WHERE taken = 0;
-CREATE INDEX subscription_instance ON subscription (instance);
+CREATE INDEX procession_subscription_channel ON procession_subscription (name, correlation_key, tenant) WHERE taken = 0;
+CREATE INDEX procession_subscription_instance ON procession_subscription (instance);
 
 -- taken_by: the process ids that have had the message (JSON). spent: offered to nobody any more, its id still counts.
-CREATE TABLE message (
+CREATE TABLE procession_message (
     key INTEGER PRIMARY KEY,
     published_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
@@ -157,11 +158,12 @@ CREATE TABLE message (
     variables TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX message_channel ON message (name, correlation_key, tenant);
-CREATE INDEX message_expiry ON message (expires_at);
-CREATE UNIQUE INDEX message_once ON message (message_id, name, correlation_key, tenant) WHERE message_id <> '';
+CREATE INDEX procession_message_channel ON procession_message (name, correlation_key, tenant);
+CREATE INDEX procession_message_expiry ON procession_message (expires_at);
+CREATE UNIQUE INDEX procession_message_once ON procession_message (message_id, name, correlation_key, tenant)
+    WHERE message_id <> '';
 
-CREATE TABLE incident (
+CREATE TABLE procession_incident (
     key INTEGER PRIMARY KEY,
     instance INTEGER NOT NULL,
     element_instance INTEGER NOT NULL,
@@ -176,9 +178,9 @@ CREATE TABLE incident (
     tenant TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX incident_instance ON incident (instance);
+CREATE INDEX procession_incident_instance ON procession_incident (instance);
 
-CREATE TABLE user_task (
+CREATE TABLE procession_user_task (
     key INTEGER PRIMARY KEY,
     instance INTEGER NOT NULL,
     element_instance INTEGER NOT NULL,
@@ -197,11 +199,11 @@ CREATE TABLE user_task (
     tenant TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX user_task_instance ON user_task (instance);
-CREATE INDEX user_task_assignee ON user_task (assignee) WHERE assignee <> '';
+CREATE INDEX procession_user_task_instance ON procession_user_task (instance);
+CREATE INDEX procession_user_task_assignee ON procession_user_task (assignee) WHERE assignee <> '';
 
 -- One row per step. AUTOINCREMENT: a position is never used again, even after the newest rows were deleted.
-CREATE TABLE history (
+CREATE TABLE procession_history (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     instance INTEGER NOT NULL,
     definition INTEGER NOT NULL,
@@ -209,9 +211,9 @@ CREATE TABLE history (
     events TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX history_instance ON history (instance);
+CREATE INDEX procession_history_instance ON procession_history (instance);
 
-CREATE TABLE node (
+CREATE TABLE procession_node (
     node INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
     started_at INTEGER NOT NULL,
@@ -219,18 +221,18 @@ CREATE TABLE node (
     details TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE leader (
+CREATE TABLE procession_leader (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     node INTEGER NOT NULL,
     term INTEGER NOT NULL,
     until INTEGER NOT NULL
 ) STRICT;
 
-INSERT INTO leader (one, node, term, until) VALUES (1, 0, 0, 0);
+INSERT INTO procession_leader (one, node, term, until) VALUES (1, 0, 0, 0);
 
 -- For people who ask in SQL: one row per event. An event is an array, its name first; `element` is the id of the
 -- element that it names, where it names one.
-CREATE VIEW history_event AS
+CREATE VIEW procession_history_event AS
 SELECT
     history.position,
     event.key AS number,
@@ -258,6 +260,6 @@ SELECT
         ) || ']'
     ) AS element,
     event.value AS data
-FROM history
+FROM procession_history AS history
 CROSS JOIN json_each(history.events) AS event
-LEFT JOIN definition ON definition.key = history.definition;
+LEFT JOIN procession_definition AS definition ON definition.key = history.definition;

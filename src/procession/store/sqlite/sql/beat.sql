@@ -1,1 +1,1 @@
-UPDATE node SET beat_at = :now WHERE node = :node RETURNING node
+UPDATE procession_node SET beat_at = :now WHERE node = :node RETURNING node

@@ -1,4 +1,4 @@
-UPDATE job
+UPDATE procession_job
 SET
     state = :state,
     owner = CASE :state WHEN 1 THEN owner ELSE 0 END,

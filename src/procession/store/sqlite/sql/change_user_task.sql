@@ -1,5 +1,5 @@
 -- A value that does not change is NULL.
-UPDATE user_task
+UPDATE procession_user_task
 SET
     name = coalesce(:name, name),
     assignee = coalesce(:assignee, assignee),

@@ -1,1 +1,1 @@
-SELECT status, count(*) FROM instance GROUP BY status
+SELECT status, count(*) FROM procession_instance GROUP BY status

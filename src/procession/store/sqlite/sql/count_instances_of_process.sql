@@ -1,1 +1,1 @@
-SELECT status, count(*) FROM instance WHERE process_id = :process_id GROUP BY status
+SELECT status, count(*) FROM procession_instance WHERE process_id = :process_id GROUP BY status

@@ -1,1 +1,1 @@
-SELECT queue, state, count(*) FROM job GROUP BY queue, state
+SELECT queue, state, count(*) FROM procession_job GROUP BY queue, state

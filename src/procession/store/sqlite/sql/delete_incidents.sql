@@ -1,1 +1,1 @@
-DELETE FROM incident WHERE key IN (SELECT value FROM json_each(:keys))
+DELETE FROM procession_incident WHERE key IN (SELECT value FROM json_each(:keys))

@@ -1,1 +1,1 @@
-DELETE FROM job WHERE key IN (SELECT value FROM json_each(:keys))
+DELETE FROM procession_job WHERE key IN (SELECT value FROM json_each(:keys))

@@ -1,1 +1,1 @@
-DELETE FROM message WHERE key = :key
+DELETE FROM procession_message WHERE key = :key

@@ -1,1 +1,1 @@
-DELETE FROM start_subscription WHERE process_id = :process_id AND tenant = :tenant
+DELETE FROM procession_start_subscription WHERE process_id = :process_id AND tenant = :tenant

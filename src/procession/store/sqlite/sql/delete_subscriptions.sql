@@ -1,1 +1,1 @@
-DELETE FROM subscription WHERE key IN (SELECT value FROM json_each(:keys))
+DELETE FROM procession_subscription WHERE key IN (SELECT value FROM json_each(:keys))

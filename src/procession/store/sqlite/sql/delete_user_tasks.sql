@@ -1,1 +1,1 @@
-DELETE FROM user_task WHERE key IN (SELECT value FROM json_each(:keys))
+DELETE FROM procession_user_task WHERE key IN (SELECT value FROM json_each(:keys))

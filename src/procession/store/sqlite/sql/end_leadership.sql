@@ -1,1 +1,1 @@
-UPDATE leader SET until = 0 WHERE node = :node
+UPDATE procession_leader SET until = 0 WHERE node = :node

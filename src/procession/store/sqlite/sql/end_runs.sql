@@ -1,5 +1,5 @@
 -- attempt_change: -1 takes the attempt back. retries: -1 leaves them, -2 uses one. run_at: NULL leaves it.
-UPDATE job
+UPDATE procession_job
 SET
     state = :state,
     owner = 0,

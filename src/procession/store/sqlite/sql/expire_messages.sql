@@ -1,2 +1,2 @@
-DELETE FROM message
-WHERE key IN (SELECT key FROM message WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit)
+DELETE FROM procession_message
+WHERE key IN (SELECT key FROM procession_message WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit)

@@ -1,1 +1,1 @@
-SELECT key FROM resource WHERE tenant = :tenant AND name = :name AND checksum = :checksum
+SELECT key FROM procession_resource WHERE tenant = :tenant AND name = :name AND checksum = :checksum

@@ -1,1 +1,1 @@
-SELECT instance FROM incident WHERE key = :key
+SELECT instance FROM procession_incident WHERE key = :key

@@ -1,1 +1,1 @@
-SELECT instance FROM job WHERE key = :key
+SELECT instance FROM procession_job WHERE key = :key

@@ -1,1 +1,1 @@
-SELECT instance FROM subscription WHERE key = :key
+SELECT instance FROM procession_subscription WHERE key = :key

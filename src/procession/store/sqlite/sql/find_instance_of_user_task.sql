@@ -1,1 +1,1 @@
-SELECT instance FROM user_task WHERE key = :key
+SELECT instance FROM procession_user_task WHERE key = :key

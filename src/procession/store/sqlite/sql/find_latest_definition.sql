@@ -1,6 +1,6 @@
 SELECT definition.version, resource.checksum, definition.methods, definition.key
-FROM definition
-JOIN resource ON resource.key = definition.resource
+FROM procession_definition AS definition
+JOIN procession_resource AS resource ON resource.key = definition.resource
 WHERE definition.process_id = :process_id AND definition.tenant = :tenant
 ORDER BY definition.version DESC
 LIMIT 1

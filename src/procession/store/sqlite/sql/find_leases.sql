@@ -1,3 +1,3 @@
 SELECT json_group_array(json_array(key, lease))
-FROM job
+FROM procession_job
 WHERE key IN (SELECT value FROM json_each(:keys)) AND state = 1

@@ -1,1 +1,1 @@
-SELECT coalesce(min(run_at), 0) FROM job WHERE state = 2
+SELECT coalesce(min(run_at), 0) FROM procession_job WHERE state = 2

@@ -7,7 +7,7 @@ SELECT json_group_array(
     )
 )
 FROM (
-    SELECT * FROM job
+    SELECT * FROM procession_job
     WHERE state = 0 AND queue = :queue
     ORDER BY priority DESC, run_at, key
     LIMIT :count

@@ -1,1 +1,1 @@
-SELECT content FROM resource WHERE key = :key
+SELECT content FROM procession_resource WHERE key = :key

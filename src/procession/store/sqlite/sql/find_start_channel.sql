@@ -1,2 +1,2 @@
-SELECT instance FROM start_channel
+SELECT instance FROM procession_start_channel
 WHERE process_id = :process_id AND correlation_key = :correlation_key AND tenant = :tenant

@@ -1,4 +1,4 @@
 SELECT key, element, definition, process_id, "trigger", name, tenant
-FROM start_subscription
+FROM procession_start_subscription
 WHERE name = :name AND tenant = :tenant AND "trigger" = :trigger
 ORDER BY process_id, key

@@ -1,4 +1,4 @@
 SELECT key, element, definition, process_id, "trigger", name, tenant
-FROM start_subscription
+FROM procession_start_subscription
 WHERE process_id = :process_id AND tenant = :tenant AND "trigger" = 1
 ORDER BY key

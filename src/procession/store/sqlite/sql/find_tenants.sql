@@ -1,1 +1,1 @@
-SELECT key, tenant FROM instance WHERE key IN (SELECT value FROM json_each(:keys))
+SELECT key, tenant FROM procession_instance WHERE key IN (SELECT value FROM json_each(:keys))

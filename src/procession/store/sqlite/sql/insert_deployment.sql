@@ -1,1 +1,1 @@
-INSERT INTO deployment (key, deployed_at, tenant) VALUES (:key, :deployed_at, :tenant)
+INSERT INTO procession_deployment (key, deployed_at, tenant) VALUES (:key, :deployed_at, :tenant)

@@ -1,2 +1,2 @@
-INSERT INTO deployment_definition (deployment, definition) VALUES (:deployment, :definition)
+INSERT INTO procession_deployment_definition (deployment, definition) VALUES (:deployment, :definition)
 ON CONFLICT (deployment, definition) DO NOTHING

@@ -1,2 +1,2 @@
-INSERT INTO history (instance, definition, at, events)
+INSERT INTO procession_history (instance, definition, at, events)
 VALUES /* rows */ (?, ?, ?, CAST(? AS TEXT)) /* rows */

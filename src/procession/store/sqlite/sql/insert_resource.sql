@@ -1,2 +1,2 @@
-INSERT INTO resource (key, deployment, name, kind, checksum, tenant, content)
+INSERT INTO procession_resource (key, deployment, name, kind, checksum, tenant, content)
 VALUES (:key, :deployment, :name, :kind, :checksum, :tenant, :content)

@@ -1,2 +1,2 @@
-INSERT INTO start_subscription (key, definition, process_id, element, "trigger", name, tenant)
+INSERT INTO procession_start_subscription (key, definition, process_id, element, "trigger", name, tenant)
 VALUES (:key, :definition, :process_id, :element, :trigger, :name, :tenant)

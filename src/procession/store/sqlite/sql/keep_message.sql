@@ -1,4 +1,4 @@
-INSERT INTO message (
+INSERT INTO procession_message (
     key, published_at, expires_at, spent, name, correlation_key, tenant, message_id, process_id, taken_by, variables
 ) VALUES (
     :key, :published_at, :expires_at, :spent, :name, :correlation_key, :tenant, :message_id, :process_id,

@@ -1,5 +1,5 @@
 SELECT position, instance, definition, at, CAST(events AS BLOB)
-FROM history
+FROM procession_history
 WHERE instance = :instance AND position > :after
 ORDER BY position
 LIMIT :limit

@@ -1,7 +1,7 @@
 SELECT
     key, rev, definition, process_id, status, business_id, parent, parent_element_instance, tags, tenant, started_at,
-    ended_at, (SELECT count(*) FROM incident WHERE incident.instance = instance.key)
-FROM instance
+    ended_at, (SELECT count(*) FROM procession_incident AS incident WHERE incident.instance = instance.key)
+FROM procession_instance AS instance
 WHERE business_id = :business_id AND business_id <> '' AND key < :before
     AND (:process_id = '' OR process_id = :process_id)
     AND (:definition = 0 OR definition = :definition)
@@ -9,6 +9,8 @@ WHERE business_id = :business_id AND business_id <> '' AND key < :before
     AND (:parent = 0 OR parent = :parent)
     AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag))
     AND (:tenant = '' OR tenant = :tenant)
-    AND (NOT :with_incident OR EXISTS (SELECT 1 FROM incident WHERE incident.instance = instance.key))
+    AND (NOT :with_incident OR EXISTS (
+        SELECT 1 FROM procession_incident AS incident WHERE incident.instance = instance.key
+    ))
 ORDER BY key DESC
 LIMIT :limit

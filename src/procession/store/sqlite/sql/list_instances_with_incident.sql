@@ -1,8 +1,8 @@
 SELECT
     key, rev, definition, process_id, status, business_id, parent, parent_element_instance, tags, tenant, started_at,
-    ended_at, (SELECT count(*) FROM incident WHERE incident.instance = instance.key)
-FROM instance
-WHERE key IN (SELECT incident.instance FROM incident) AND key < :before
+    ended_at, (SELECT count(*) FROM procession_incident AS incident WHERE incident.instance = instance.key)
+FROM procession_instance AS instance
+WHERE key IN (SELECT incident.instance FROM procession_incident AS incident) AND key < :before
     AND (:process_id = '' OR process_id = :process_id)
     AND (:definition = 0 OR definition = :definition)
     AND (:status = -1 OR status = :status)

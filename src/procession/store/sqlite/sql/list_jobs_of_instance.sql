@@ -1,7 +1,7 @@
 SELECT
     key, kind, state, queue, type, instance, element_instance, element, definition, priority, run_at, attempt,
     retries, lease, owner, error, created_at, CAST(args AS BLOB), crashes, tenant
-FROM job
+FROM procession_job
 WHERE instance = :instance AND instance <> 0 AND key > :after
     AND (:state = -1 OR state = :state)
     AND (:kind = -1 OR kind = :kind)

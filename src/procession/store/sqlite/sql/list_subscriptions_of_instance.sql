@@ -1,6 +1,6 @@
 SELECT
     key, instance, element_instance, element, definition, process_id, "trigger", name, correlation_key, once, tenant
-FROM subscription
+FROM procession_subscription
 WHERE taken = 0 AND instance = :instance AND (:name = '' OR name = :name)
 ORDER BY key
 LIMIT :limit

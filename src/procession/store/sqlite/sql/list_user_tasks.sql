@@ -1,7 +1,7 @@
 SELECT
     key, instance, element_instance, element, name, definition, process_id, assignee, candidate_users,
     candidate_groups, due_at, follow_up_at, priority, form_key, created_at, tenant
-FROM user_task
+FROM procession_user_task
 WHERE key > :after
     AND (:instance = 0 OR instance = :instance)
     AND (:assignee = '' OR assignee = :assignee)

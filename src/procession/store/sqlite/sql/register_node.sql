@@ -1,1 +1,3 @@
-INSERT INTO node (name, started_at, beat_at, details) VALUES (:name, :now, :now, CAST(:details AS TEXT)) RETURNING node
+INSERT INTO procession_node (name, started_at, beat_at, details)
+VALUES (:name, :now, :now, CAST(:details AS TEXT))
+RETURNING node

@@ -1,1 +1,1 @@
-DELETE FROM node WHERE beat_at <= :beat_at RETURNING node
+DELETE FROM procession_node WHERE beat_at <= :beat_at RETURNING node

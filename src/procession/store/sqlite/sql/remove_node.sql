@@ -1,1 +1,1 @@
-DELETE FROM node WHERE node = :node
+DELETE FROM procession_node WHERE node = :node

@@ -1,4 +1,4 @@
-INSERT INTO job (
+INSERT INTO procession_job (
     key, kind, state, priority, run_at, attempt, retries, lease, owner, crashes,
     instance, element_instance, definition, created_at, queue, type, element, tenant, error, args
 ) VALUES (

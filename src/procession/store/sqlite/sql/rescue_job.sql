@@ -1,4 +1,4 @@
-UPDATE job
+UPDATE procession_job
 SET
     state = :state,
     owner = 0,

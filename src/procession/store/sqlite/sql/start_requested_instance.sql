@@ -1,5 +1,5 @@
 -- What the step leaves empty stays as the request wrote it.
-UPDATE instance
+UPDATE procession_instance
 SET
     business_id = CASE :business_id WHEN '' THEN business_id ELSE :business_id END,
     parent = CASE :parent WHEN 0 THEN parent ELSE :parent END,

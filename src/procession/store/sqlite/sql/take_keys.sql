@@ -1,1 +1,1 @@
-UPDATE sequence SET next = next + :count WHERE name = 'key' RETURNING next - :count
+UPDATE procession_sequence SET next = next + :count WHERE name = 'key' RETURNING next - :count

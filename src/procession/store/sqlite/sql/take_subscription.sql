@@ -1,1 +1,1 @@
-UPDATE subscription SET taken = 1 WHERE key = :key
+UPDATE procession_subscription SET taken = 1 WHERE key = :key

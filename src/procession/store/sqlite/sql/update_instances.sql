@@ -1,5 +1,5 @@
 -- Variables that did not change are NULL.
-UPDATE instance
+UPDATE procession_instance AS instance
 SET
     rev = rev + 1,
     definition = step.column2,
