@@ -76,6 +76,7 @@ class Running:
     def __init__(self, arguments: tuple[str, ...], folder: Path) -> None:
         self.lines: list[str] = []
         self._changed = threading.Condition()
+        self._ended = False
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "procession", *arguments],
             cwd=folder,
@@ -94,16 +95,19 @@ class Running:
             with self._changed:
                 self.lines.append(line)
                 self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
 
     @property
     def text(self) -> str:
         return "".join(self.lines)
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        """Until it has printed this, so many times."""
+        """Until it has printed this, so many times; it fails at once if the process ends instead."""
         with self._changed:
-            seen = self._changed.wait_for(lambda: self.text.count(text) >= times, PATIENCE_S)
-        assert seen, f"expected {text!r} {times} times within {PATIENCE_S} s, found:\n{self.text}"
+            self._changed.wait_for(lambda: self._ended or self.text.count(text) >= times, PATIENCE_S)
+        assert self.text.count(text) >= times, f"expected {text!r} {times} times, found:\n{self.text}"
 
     def events(self) -> list[dict[str, Any]]:
         """What it has said with --json."""

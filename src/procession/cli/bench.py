@@ -42,7 +42,7 @@ def bench(context: typer.Context) -> None:
             raise
         message = f"`procession bench` needs '{error.name}', which is not installed: pip install 'procession[bench]'"
         raise Misconfigured(message) from error
-    arguments = list(context.args)
+    arguments = list(context.args) or ["--help"]
     if options().json and arguments and "--json" not in arguments:
         arguments.append("--json")
     command = typer.main.get_command(lab)

@@ -38,6 +38,6 @@ async def act_on_all(done: str, what: str, keys: Sequence[int], act: Callable[[i
         for error in refused.values():
             screen.error(str(error))
         if agreed or not refused:
-            screen.line(f"{len(agreed)} {what}{'' if len(agreed) == 1 else 's'} {done}")
+            screen.line(f"{screen.counted(len(agreed), what)} {done}")
     if refused:
         raise typer.Exit(REJECTED)

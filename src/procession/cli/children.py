@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from procession.cli.options import URL_VARIABLE, options
-from procession.cli.serving import KILLED, Stop, tell
+from procession.cli.serving import Stop, tell
 from procession.cli.session import said_url
 
 FINAL = frozenset({0, 1, 2, 3})  # a child that ends so has said why; starting it again would give the same
@@ -80,6 +80,7 @@ async def supervise(arguments: Sequence[str], count: int) -> int:
     wish.cancel()
     crew.stop()
     await all_ended
+    tell("stopped", "Stopped")
     return crew.code
 
 
@@ -111,7 +112,7 @@ class _Crew:
             pause_s = PAUSE_S if loop.time() - began > STEADY_S else pause_s
             tell(
                 "restarting",
-                f"Process {number} (pid {child.pid}) ended with code {child.code}: it starts again in {pause_s:.0f} s",
+                f"Process {number} (pid {child.pid}) {how_it_ended(child.code)}: it starts again in {pause_s:.0f} s",
                 process=number,
                 pid=child.pid,
                 code=child.code,
@@ -138,6 +139,6 @@ class _Crew:
             return
 
 
-def shell_code(code: int) -> int:
-    """A child's code as a shell shows it."""
-    return code if code >= 0 else KILLED - code
+def how_it_ended(code: int) -> str:
+    """A child's end in words."""
+    return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"

@@ -55,7 +55,7 @@ def refuse(found: list[Finding]) -> None:
     """Say why nothing was deployed."""
     wrong = [finding for finding in found if finding.severity == "error"]
     files = len({finding.file for finding in wrong})
-    count = f"{len(wrong)} error{'' if len(wrong) == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
+    count = f"{screen.counted(len(wrong), 'error')} in {screen.counted(files, 'file')}"
     if options().json:
         screen.error_json(
             {"error": {"type": "InvalidModel", "message": count, "exitCode": REJECTED, "problems": wrong}}

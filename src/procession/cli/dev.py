@@ -6,7 +6,6 @@ The parent watches and starts; the child (``--supervised``) deploys and works.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import signal
 from pathlib import Path
@@ -45,7 +44,7 @@ def dev(
     $PROCESSION_URL names another. Ctrl-C stops it.
     """
     if supervised:
-        show_logs(logging.INFO)
+        show_logs(tracebacks=True)
         run_loop(serve(application(app), lambda opened: _deploy_all(opened, app), supervised=True))
         return
     folders = {folder(app) if app else Path.cwd()}
@@ -96,7 +95,7 @@ def _hint(app: Procession) -> None:
 # -- the parent -------------------------------------------------------------------------------------------------------
 async def _watch(app: str, folders: set[Path]) -> None:
     """Start the child, and anew whenever a file changes, until told to stop."""
-    from procession.cli.children import start  # noqa: PLC0415 - only here
+    from procession.cli.children import how_it_ended, start  # noqa: PLC0415 - only here
     from procession.cli.watching import stamps, wait_for_change  # noqa: PLC0415 - only here
 
     running: list[Child] = []
@@ -109,13 +108,14 @@ async def _watch(app: str, folders: set[Path]) -> None:
         change = asyncio.ensure_future(wait_for_change(folders, seen))
         await asyncio.wait([child.ended, change, wish], return_when=asyncio.FIRST_COMPLETED)
         if child.ended.done() and not stop.wished and not change.done():
-            tell("ended", f"It ended with code {child.code}; waiting for a file to change", code=child.code)
+            tell("ended", f"It {how_it_ended(child.code)}; waiting for a file to change", code=child.code)
             await asyncio.wait([change, wish], return_when=asyncio.FIRST_COMPLETED)
         if change.done():
             changed, seen = change.result()
             _tell_changes(changed)
         change.cancel()
         await _end(child)
+    tell("stopped", "Stopped")
 
 
 def _tell_changes(paths: list[str]) -> None:

@@ -89,7 +89,7 @@ def resolve(
         chosen = list(dict.fromkeys(keys or ()))
         if filtered:
             chosen = await _open(app, instance, process_id)
-            confirm(f"Resolve {len(chosen)} incidents?", len(chosen), yes=yes)
+            confirm(f"Resolve {screen.counted(len(chosen), 'incident')}?", len(chosen), yes=yes)
         await act_on_all("resolved", "incident", chosen, lambda key: app.resolve(key, retries=retries))
 
     run(work)

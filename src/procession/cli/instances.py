@@ -67,6 +67,12 @@ def instances(
     if not rows:
         screen.note("There is no such instance.")
         return
+    _show(rows)
+    screen.more(rows, limit, rows[-1].process_instance_key)
+
+
+def _show(rows: list[ProcessInstance]) -> None:
+    """A table of instances."""
     columns = (
         KEY,
         Column("process"),
@@ -93,7 +99,6 @@ def instances(
             for row in rows
         ],
     )
-    screen.more(rows, limit, rows[-1].process_instance_key)
 
 
 def _count(process_id: str) -> None:
@@ -131,7 +136,7 @@ def cancel(
         chosen = list(dict.fromkeys(keys or ()))
         if filtered:
             chosen = await _active(app, process_id, business_id, tag, with_incident=with_incident)
-            confirm(f"Cancel {len(chosen)} instances?", len(chosen), yes=yes)
+            confirm(f"Cancel {screen.counted(len(chosen), 'instance')}?", len(chosen), yes=yes)
         await act_on_all("canceled", "instance", chosen, lambda key: app.cancel(key, reason=reason))
 
     run(work)

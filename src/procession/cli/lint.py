@@ -91,14 +91,10 @@ def show_one(finding: Finding) -> None:
 def summary(files: int, found: Sequence[Finding]) -> None:
     """How many of each."""
     counts = Counter(finding.severity for finding in found)
-    what = ", ".join(_count(counts[name], name) for name in ("error", "warning", "info") if counts[name])
+    names = {"error": "error", "warning": "warning", "info": "remark"}
+    what = ", ".join(screen.counted(counts[name], shown) for name, shown in names.items() if counts[name])
     style = "red" if counts["error"] else "green"
-    screen.line((f"{_count(files, 'file')}: {what or 'nothing to say'}", style))
-
-
-def _count(number: int, name: str) -> str:
-    plural = "remark" if name == "info" else name
-    return f"{number} {plural}{'' if number == 1 else 's'}"
+    screen.line((f"{screen.counted(files, 'file')}: {what or 'nothing to say'}", style))
 
 
 def _github(finding: Finding) -> str:

@@ -69,7 +69,7 @@ def broadcast(
     if options().json:
         screen.json({"processInstanceKeys": reached})
         return
-    screen.line(f"{len(reached)} instance{'' if len(reached) == 1 else 's'} reached or started")
+    screen.line(f"{screen.counted(len(reached), 'instance')} reached or started")
     for key in reached[:20]:
         screen.line(f"  {key}")
     if len(reached) > 20:

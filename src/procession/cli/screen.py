@@ -238,6 +238,11 @@ def value(found: object) -> str:
     return msgspec.json.encode(found, enc_hook=str).decode()
 
 
+def counted(number: int, name: str) -> str:
+    """A number of things."""
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
 def more(rows: Sequence[object], limit: int, last_key: int) -> None:
     """Say that there may be more than this page."""
     if len(rows) == limit:

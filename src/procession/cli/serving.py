@@ -39,13 +39,39 @@ def run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
         return runner.run(coroutine)
 
 
-def show_logs(level: int) -> None:
-    """Log to stderr, unless the application has set up its own logging."""
+def show_logs(*, tracebacks: bool = False) -> None:
+    """Log to stderr, unless the application has set up its own logging.
+
+    ``tracebacks``: those of failed attempts too, each once; otherwise only their first lines (incidents keep all).
+    """
+    debug = options().debug
+    times = "%H:%M:%S" if tracebacks else None
     logging.basicConfig(
-        level=logging.DEBUG if options().debug else logging.WARNING, format="%(asctime)s %(levelname)s %(message)s"
+        level=logging.DEBUG if debug else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(message)s",
+        datefmt=times,
     )
-    logging.getLogger("procession").setLevel(logging.DEBUG if options().debug else level)
+    logging.getLogger("procession").setLevel(logging.DEBUG if debug else logging.INFO)
     logging.getLogger("asyncio").setLevel(logging.WARNING)
+    if not debug:
+        logging.getLogger("procession.worker").addFilter(_ShortFailures(tracebacks=tracebacks))
+
+
+class _ShortFailures(logging.Filter):
+    """Cuts tracebacks out of the worker's messages, or those that were shown before."""
+
+    def __init__(self, *, tracebacks: bool) -> None:
+        super().__init__()
+        self._tracebacks = tracebacks
+        self._last = ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Shorten; everything passes."""
+        head, _, rest = record.getMessage().partition("\n")
+        if rest and (not self._tracebacks or rest == self._last):
+            record.msg, record.args = head, ()
+        self._last = rest or self._last
+        return True
 
 
 def tell(event: str, text: str = "", **details: object) -> None:
@@ -60,8 +86,9 @@ def tell(event: str, text: str = "", **details: object) -> None:
 class Stop:
     """The wish to stop: set by the first signal. The second ends the process. To be made on a running loop."""
 
-    def __init__(self, *, at_once: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, *, at_once: Callable[[], None] = lambda: None, silent: bool = False) -> None:
         self._wished = asyncio.Event()
+        self._silent = silent
         self._at_once = at_once
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
@@ -80,7 +107,7 @@ class Stop:
         """Stop gracefully."""
         if not self.wished:
             self._wished.set()
-            tell("stopping", "Stopping: running jobs may end (once more: at once)")
+            tell("stopping", "" if self._silent else "Stopping: running jobs may end (once more: at once)")
 
     def _signal(self, number: int) -> None:
         if not self.wished:
@@ -93,7 +120,7 @@ class Stop:
 
 async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]], *, supervised: bool) -> None:
     """Open the application with its workers, work until told to stop, close gracefully. Raises what opening raises."""
-    stop = Stop()
+    stop = Stop(silent=supervised)  # its parent says so
     if supervised:
         _stop_with_parent(stop)
     opening = asyncio.ensure_future(app.open())
@@ -110,7 +137,7 @@ async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]]
     finally:
         wish.cancel()
         await app.close()
-    tell("stopped", "Stopped")
+    tell("stopped", "" if supervised else "Stopped")
 
 
 def _stop_with_parent(stop: Stop) -> None:

@@ -15,7 +15,7 @@ from procession.cli.values import Var, Vars, variables
 
 if TYPE_CHECKING:
     from procession.app import Procession
-    from procession.app.views import InstanceDetails
+    from procession.app.views import Incident, InstanceDetails, ProcessInstance
 
 LOOK_S = 0.5  # between two looks at a waiting instance
 
@@ -58,24 +58,35 @@ def start(
 
 async def wait_for(app: Procession, key: int, timeout_s: float) -> None:
     """Wait for an instance's end and show what it waits for. Raises TimeoutError."""
-    told: set[int] = set()
     ended = asyncio.ensure_future(app.wait(key, timeout=timeout_s or None))
     try:
-        with screen.waiting("waits", quiet=options().json) as status:
-            while not ended.done():
-                details = await app.instance(key)
-                status.say("; ".join(f"{it.element_name or it.element_id} {it.waits_for}" for it in details.elements))
-                for incident in details.incidents:
-                    if incident.incident_key not in told and not options().json:
-                        told.add(incident.incident_key)
-                        screen.note(("Incident ", "bold red"), f"{incident.incident_key}: {incident.error_message}")
-                await asyncio.wait([ended], timeout=LOOK_S)
+        await _look_until(ended, app, key)
         await ended
     except TimeoutError:
         message = f"Instance {key} has not ended within {timeout_s:g} s; it goes on: procession instance {key}"
         raise TimeoutError(message) from None
     finally:
         ended.cancel()
+
+
+async def _look_until(ended: asyncio.Future[ProcessInstance], app: Procession, key: int) -> None:
+    """Tell what an instance waits for, and its incidents, each once, until it has ended."""
+    told: set[int] = set()
+    with screen.waiting("waits", quiet=options().json) as status:
+        while not ended.done():
+            details = await app.instance(key)
+            status.say("; ".join(f"{it.element_name or it.element_id} {it.waits_for}" for it in details.elements))
+            for incident in () if options().json else details.incidents:
+                _tell(incident, told)
+            await asyncio.wait([ended], timeout=LOOK_S)
+
+
+def _tell(incident: Incident, told: set[int]) -> None:
+    """An incident, once."""
+    if incident.incident_key not in told:
+        told.add(incident.incident_key)
+        head = incident.error_message.partition("\n")[0]
+        screen.note(("Incident ", "bold red"), f"{incident.incident_key}: {head}")
 
 
 def _show(process_id: str, key: int, details: InstanceDetails | None) -> None:

@@ -7,8 +7,9 @@ millisecond, and needs no further dependency.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 LOOK_S = 0.4
@@ -24,14 +25,16 @@ def stamps(folders: Collection[Path]) -> Stamps:
     """Time and size of every source file in these folders and below; hidden and environments' folders are left out."""
     found: Stamps = {}
     for folder in folders:
-        for root, names, files in os.walk(folder):
-            names[:] = [name for name in names if not _is_foreign(root, name)]
-            for file in files:
-                if os.path.splitext(file)[1] in SUFFIXES:  # noqa: PTH122 - a million of Paths is slow
-                    _add(found, os.path.join(root, file))  # noqa: PTH118 - the same
-            if len(found) > FILES_MAX:
-                return found
+        for path in itertools.islice(_sources(folder), FILES_MAX):
+            _add(found, path)
     return found
+
+
+def _sources(folder: Path) -> Iterator[str]:
+    """The source files in a folder and below."""
+    for root, names, files in os.walk(folder):
+        names[:] = [name for name in names if not _is_foreign(root, name)]
+        yield from (os.path.join(root, file) for file in files if os.path.splitext(file)[1] in SUFFIXES)  # noqa: PTH118, PTH122 - thousands of Paths are slow
 
 
 def _is_foreign(root: str, name: str) -> bool:

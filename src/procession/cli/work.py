@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,7 +41,7 @@ def work(
         tell("supervising", processes=processes)
         exit_with(run_loop(supervise(["work", app], processes)))
         return
-    show_logs(logging.INFO)
+    show_logs()
     run_loop(serve(loaded, _opened, supervised=supervised))
 
 
