@@ -1,0 +1,170 @@
+"""What the other calls carry in and give back: claims and ends of runs, deployments, messages, a rescue."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from procession.store.rows.row import Row
+from procession.store.rows.steps import JobFence
+
+# --- jobs ------------------------------------------------------------------------------------------------------------
+
+
+class Want(Row, kw_only=True):
+    """How many jobs of a queue a process has room for."""
+
+    queue: str
+    count: int
+
+
+class ClaimedJob(Row, kw_only=True):
+    """A job leased to the node that claimed it."""
+
+    key: int
+    lease: int
+    kind: int
+    queue: str
+    type: str
+    instance: int
+    element_instance: int
+    element: str
+    definition: int
+    priority: int
+    attempt: int  # 1 in the first run
+    retries: int  # attempts left, this one included
+    args: bytes
+    tenant: str = ""
+
+
+class JobEnd(IntEnum):
+    """How a run ended, for jobs whose end writes only the job's own row."""
+
+    DONE = 0  # delete it
+    RETRY = 1  # again after ``delay_ms``; one attempt used
+    SNOOZE = 2  # again after ``delay_ms``; no attempt used
+    RELEASE = 3  # was never started: ready at once, as before the claim
+    FAILED = 4  # final: kept in state FAILED
+
+
+class JobOutcome(Row, kw_only=True):
+    """How one leased job ended."""
+
+    key: int
+    lease: int
+    end: JobEnd
+    delay_ms: int = 0
+    error: str = ""
+    retries: int = -1  # RETRY: set the attempts left to this instead of one less
+
+
+# --- deployments -----------------------------------------------------------------------------------------------------
+
+
+class NewStartSubscription(Row, kw_only=True):
+    """A message or signal start event of a definition."""
+
+    element: str
+    trigger: int
+    name: str
+
+
+class NewStartTimer(Row, kw_only=True):
+    """A timer start event of a definition: its first due job."""
+
+    element: str
+    due_at: int
+    args: bytes
+
+
+class NewDefinition(Row, kw_only=True):
+    """A process of a deployed resource. ``key`` is used if it becomes a new version."""
+
+    key: int
+    process_id: str
+    name: str = ""
+    version_tag: str = ""
+    elements: list[str] = []  # element ids by index, for readers of the history
+    methods: list[str] = []  # bare tasks bound to a method at deployment
+    start_subscriptions: list[NewStartSubscription] = []
+    start_timers: list[NewStartTimer] = []
+
+
+class NewResource(Row, kw_only=True):
+    """A file to deploy, with what it defines."""
+
+    key: int
+    name: str
+    kind: str  # bpmn | dmn | form
+    content: bytes
+    checksum: str  # sha-256 of the content, hex
+    definitions: list[NewDefinition]
+
+
+class Deployment(Row, kw_only=True):
+    """The request to deploy resources together: all or nothing."""
+
+    key: int
+    resources: list[NewResource]
+    tenant: str = ""
+
+
+# --- messages, and a caller's own transaction ------------------------------------------------------------------------
+
+
+class NewMessage(Row, kw_only=True):
+    """A message to publish. ``key`` is the message's key."""
+
+    key: int
+    name: str
+    correlation_key: str = ""
+    variables: bytes = b"{}"
+    ttl_ms: int = 0
+    message_id: str = ""
+    buffer: bool = True  # False: correlate now or not at all
+    expires_at: int = 0  # a message offered again keeps the end of its first time to live
+    process_id: str = ""  # offered again (same key): only the process whose instance could not take it may have it
+    closes: JobFence | None = None  # the follow-up that publishes it: gone in the same transaction, so that it is once
+    tenant: str = ""
+
+
+class PublishResult(Row, kw_only=True):
+    """What became of a message: the instances it went to, or that it is buffered, a duplicate, or dropped."""
+
+    instances: list[int] = []
+    buffered: bool = False
+    duplicate: bool = False
+    fenced: bool = False  # the job that it closes is not held by that lease (any more): nothing was done
+    woken: list[str] = []
+
+
+class StartRequest(Row, kw_only=True):
+    """An instance that a caller's own transaction asks for: it exists, not yet started, when that commits."""
+
+    instance: int
+    job: int
+    definition: int
+    process_id: str
+    business_id: str = ""
+    tags: list[str] = []
+    variables: bytes = b"{}"
+    command: bytes = b""  # the follow-up (JSON) that starts it
+    tenant: str = ""
+
+
+class Statement(Row, kw_only=True):
+    """SQL for a connection that is not ours: placeholders are ``:name``, and no other colon stands in the text."""
+
+    sql: str
+    values: dict[str, object]
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
+
+
+class Rescue(Row, kw_only=True):
+    """What a rescue did."""
+
+    nodes: list[int] = []  # dead owners
+    jobs: int = 0
+    woken: list[str] = []
+    failed: list[int] = []  # jobs whose crash budget is spent

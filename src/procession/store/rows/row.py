@@ -1,0 +1,9 @@
+"""What every row is: a plain value, without the fields that are as by default."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Row(msgspec.Struct, omit_defaults=True):
+    """Base of all rows."""
