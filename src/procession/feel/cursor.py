@@ -133,14 +133,17 @@ class Cursor:
         return node
 
     def _named_type(self) -> syntax.TypeNode:
+        name = self._type_name()
+        while self.accept("."):
+            name += "." + self._type_name()
+        return syntax.NamedType(name)
+
+    def _type_name(self) -> str:
         known = self.members.longest(self.tokens, self.index)
         if known is not None:
             self.index += known[1]
-            return syntax.NamedType(known[0])
-        name = "null" if self.accept("null") else self.name("a type")
-        while self.accept("."):
-            name += "." + self.name("a type")
-        return syntax.NamedType(name)
+            return known[0]
+        return "null" if self.accept("null") else self.name("a type")
 
     def _type_with_parts(self) -> syntax.TypeNode:
         token = self.take()
