@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 @with_options
 def definitions(
     process_id: Annotated[str, typer.Argument(help="Only the versions of this process.")] = "",
-    xml: Annotated[int, typer.Option("--xml", metavar="KEY", help="Print the BPMN file of this version instead.")] = 0,
+    xml: Annotated[
+        int,
+        typer.Option("--xml", metavar="KEY", help="Print the BPMN file of this version instead.", show_default=False),
+    ] = 0,
 ) -> None:
     """List deployed versions."""
     if xml:

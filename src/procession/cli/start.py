@@ -27,7 +27,9 @@ def start(
     var: Var = None,
     vars: Vars = "",  # noqa: A002 - the option's name
     business_id: Annotated[str, typer.Option("--business-id", help="How you call this instance.")] = "",
-    version: Annotated[int, typer.Option("--version", help="An exact version instead of the latest.")] = 0,
+    version: Annotated[
+        int, typer.Option("--version", help="An exact version instead of the latest.", show_default=False)
+    ] = 0,
     version_tag: Annotated[str, typer.Option("--version-tag", help="The latest version with this tag.")] = "",
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag of the instance.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit code 1 if it is terminated.")] = False,
