@@ -38,6 +38,7 @@ PROMOTE_MAX: Final = 1_000  # due jobs made ready by one statement
 RESCUE_MAX: Final = 1_000
 ENQUEUE_MAX: Final = 10_000
 KEY_BLOCK: Final = 100_000
+CALLER_KEYS: Final = 100_000  # kept for rows in transactions of callers; a start takes two
 PAGE_MAX: Final = 1_000  # rows of one page of a listing
 
 # Time, in milliseconds ----------------------------------------------------------------------------------------------

@@ -250,12 +250,13 @@ class Procession(Inspection):
     ) -> tuple[int, list[Statement]]:
         """The key of an instance to come, and the statements that ask for it; execute them in your own transaction.
 
-        Raises NotFound, InvalidValue, and Misconfigured for the memory store.
+        Raises NotFound, InvalidValue, Misconfigured for the memory store, and Unavailable where so many starts in one
+        transaction have used up the keys that are kept for them (``limits.CALLER_KEYS``).
         """
         engine = self._engine
         values, raw = plain_variables(variables)
         found = await engine.definitions.find(process_id, version=version, version_tag=version_tag, tenant=self._tenant)
-        instance, job = await engine.take_keys(2)
+        instance, job = await engine.take_keys_for_caller(2)
         command = StartInstance(instance=instance, variables=values, business_id=business_id)
         request = StartRequest(
             instance=instance,

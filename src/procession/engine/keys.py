@@ -1,4 +1,8 @@
-"""The stock of unused keys: refilled ahead of need, so that a decision never waits for the database."""
+"""The stocks of unused keys: refilled ahead of need, so that a decision never waits for the database.
+
+Callers that write on their own connection have a stock apart. On SQLite their transaction may hold the one write lock,
+and a refill waits for it: were their keys those of the steps, a caller could wait for itself.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from collections.abc import Callable
 from procession.engine.lane import Patience
 from procession.errors import Unavailable
 from procession.ids import Keys
-from procession.limits import KEY_BLOCK, STEP_KEYS_MAX
+from procession.limits import CALLER_KEYS, KEY_BLOCK, STEP_KEYS_MAX
 from procession.store.port import Store
 
 LOW = KEY_BLOCK // 2
+CALLER_LOW = CALLER_KEYS // 2
+CALLER_WAIT_S = 1.0  # for a refill, which takes milliseconds unless the caller itself is in its way
 
 
 class KeyStock:
@@ -23,6 +29,7 @@ class KeyStock:
         self._chance = chance
         self._order: asyncio.Task[None] | None = None
         self._waiting: list[Callable[[], None]] = []
+        self._caller_keys = Keys()
         self._credit = 0  # so many steps may go ahead before the stock is counted again
 
     def ready(self) -> bool:
@@ -32,8 +39,8 @@ class KeyStock:
             return True
         left = len(self.keys)
         self._credit = left // (2 * STEP_KEYS_MAX) - 1
-        if left < LOW and self._order is None:
-            self._order = asyncio.get_running_loop().create_task(self._refill(), name="procession keys")
+        if left < LOW:
+            self._order_more()
         return left >= STEP_KEYS_MAX
 
     def when_ready(self, call: Callable[[], None]) -> None:
@@ -48,6 +55,25 @@ class KeyStock:
             self.when_ready(ready.set)
             await ready.wait()
 
+    async def take_for_caller(self, count: int) -> list[int]:
+        """Keys for rows that a caller writes in its own transaction. Raises Unavailable instead of waiting for long."""
+        assert count <= CALLER_LOW
+        keys = self._caller_keys
+        while len(keys) < count:
+            order = self._order_more()
+            await asyncio.wait([order], timeout=CALLER_WAIT_S)
+            if not order.done() or order.cancelled():
+                raise Unavailable(
+                    f"Expected {count} more keys within {CALLER_WAIT_S:g} s, but the {CALLER_KEYS} (CALLER_KEYS) that "
+                    "are kept for starts on callers' connections are used up and the database takes no write: if your "
+                    "transaction holds its lock, commit it and go on in another one"
+                )
+            order.result()  # what went wrong otherwise is a defect: the caller gets it
+        taken = [keys.take() for _ in range(count)]
+        if len(keys) < CALLER_LOW:
+            self._order_more()
+        return taken
+
     @property
     def idle(self) -> bool:
         """Whether nobody waits for keys."""
@@ -59,18 +85,30 @@ class KeyStock:
             self._order.cancel()
             await asyncio.gather(self._order, return_exceptions=True)
 
+    def _order_more(self) -> asyncio.Task[None]:
+        """See to it that a refill is under way."""
+        if self._order is None:
+            self._order = asyncio.get_running_loop().create_task(self._refill(), name="procession keys")
+        return self._order
+
     async def _refill(self) -> None:
-        """Take a block; try again while the database does not answer."""
+        """Take a block for each stock that is low; try again while the database does not answer."""
         patience = Patience(self._chance)
+        steps = KEY_BLOCK if len(self.keys) < LOW else 0
+        callers = CALLER_KEYS if len(self._caller_keys) < CALLER_LOW else 0
         try:
             while True:
                 try:
-                    self.keys.refill(await self._store.take_keys(KEY_BLOCK))
+                    block = await self._store.take_keys(steps + callers)
                     break
                 except Unavailable:
                     await patience.pause()
         finally:
             self._order = None
+        if steps:
+            self.keys.refill(block[:steps])
+        if callers:
+            self._caller_keys.refill(block[steps:])
         waiting, self._waiting = self._waiting, []
         for call in waiting:
             call()

@@ -15,6 +15,7 @@ from procession.engine.definitions import Definitions
 from procession.engine.deploy import build_deployment
 from procession.engine.instances import Instances
 from procession.engine.intake import Intake
+from procession.engine.keys import KeyStock
 from procession.engine.messages import Messages
 from procession.engine.outbox import Announcer
 from procession.engine.settings import Counters, Settings
@@ -36,6 +37,7 @@ class Requests:
     clock: StoreClock
     definitions: Definitions
     instances: Instances
+    _keys: KeyStock
     _announcer: Announcer
     _messages: Messages
     _intake: Intake
@@ -147,6 +149,10 @@ class Requests:
             keys = await self.instances.keys()
             taken.extend(keys.take() for _ in range(min(count - len(taken), 5_000)))
         return taken
+
+    async def take_keys_for_caller(self, count: int) -> list[int]:
+        """Keys for rows that a caller writes in its own transaction, whatever lock that holds. Raises Unavailable."""
+        return await self._keys.take_for_caller(count)
 
     async def wait_ended(self, instance: int) -> int:
         """Wait until an instance is over, wherever it ends; its status. Raises NotFound, Unavailable."""
