@@ -1,7 +1,8 @@
 """The DMN TCK: each test case evaluates decisions or decision services and compares their results.
 
 A case passes if each of its results is the expected one, numbers up to the eight digits that the tests write. A result
-that the TCK calls an error has to be null.
+that the TCK calls an error has to be null. Decisions of other engines' collections are deployed and evaluated without
+inputs: what comes out is not judged, only that nothing breaks.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from typing import Any
 
 from lxml import etree
 
-from procession.dmn import DecisionModel, Evaluation, InvalidModel, compile_resources
+from procession.dmn import (
+    DecisionModel,
+    Evaluation,
+    InvalidModel,
+    compile_resource,
+    compile_resources,
+    lint_resource,
+)
 from tests.corpora.runner import Case, Failed, Judge
 from tests.feel.tck import same, value_of
 
@@ -80,11 +88,34 @@ def _judge(evaluation: Evaluation, test: Any, result: Any) -> str:
     return f"{result.get('name')}: expected {expected!r}, found {found!r}" + (f" ({reasons})" if reasons else "")
 
 
-JUDGES = tuple(
-    Judge(f"dmn-tck:{name}", f"dmn-tck/TestCases/{folder}", cases)
-    for name, folder in (
-        ("level-2", "compliance-level-2"),
-        ("level-3", "compliance-level-3"),
-        ("non-compliant", "non-compliant"),
-    )
+def deployments(folder: Path) -> Iterable[Case]:
+    """Every file of another engine: it deploys and evaluates, or is refused with problems that say where."""
+    for path in sorted(folder.rglob("*.dmn")):
+        yield Case(str(path.relative_to(folder)), partial(_deploys_or_is_refused, path))
+
+
+def _deploys_or_is_refused(path: Path) -> None:
+    content = path.read_bytes()
+    lines = content.count(b"\n") + content.count(b"\r") + 1
+    for problem in lint_resource(content):
+        if not 1 <= problem.line <= lines or not problem.message:
+            raise Failed(f"a problem without a place or words: {problem!r}")
+    try:
+        model = compile_resource(content)
+    except InvalidModel:
+        return
+    for decision in model.decisions:
+        bugs = [w for w in model.evaluate(decision, {}, now=_NOW).warnings if w.code == "internal"]
+        if bugs:
+            raise Failed(f"internal error: {bugs[0]}")
+
+
+JUDGES = (
+    Judge("dmn-tck:level-2", "dmn-tck/TestCases/compliance-level-2", cases),
+    Judge("dmn-tck:level-3", "dmn-tck/TestCases/compliance-level-3", cases),
+    Judge("dmn-tck:non-compliant", "dmn-tck/TestCases/non-compliant", cases),
+    *(
+        Judge(f"{name}:decisions", name, deployments)
+        for name in ("camunda-7-models", "zeebe-models", "camunda-8-examples", "flowable-models")
+    ),
 )

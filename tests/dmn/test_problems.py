@@ -57,6 +57,7 @@ def test_every_problem_is_reported_at_once_with_its_element_and_line():
         (item("tA", "string") * 2 + decision("a", literal("1")), "NAME_TWICE"),
         (knowledge("f", {"x": ""}, literal("x")).replace('name="x"', 'name=""'), "BAD_PARAMETERS"),
         (decision("a", IN_GROOVY), "UNSUPPORTED_LANGUAGE"),
+        (decision("a", literal("${b}")), "UNSUPPORTED_LANGUAGE"),
         ('<decisionService id="s" name="s"/>', "NO_OUTPUT"),
         ('<process id="p"/>', "NO_DECISIONS"),
         (item("tA", "string", allowed="'a'") + decision("a", literal("1")), "FEEL_SYNTAX"),

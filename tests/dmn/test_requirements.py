@@ -154,6 +154,34 @@ def test_models_import_each_other_in_any_order_of_files():
         compile_resource(above)
 
 
+def test_an_import_without_a_name_needs_no_prefix():
+    base = definitions(
+        item("tAge", "number"),
+        input_data("age", "tAge"),
+        decision("is adult", literal("age >= 18"), needs=["?age"]),
+        knowledge("next", {"x": "tAge"}, literal("x + 1")),
+        namespace="base",
+    )
+    more = definitions(knowledge("twice", {"x": "number"}, literal("x * 2")), namespace="more")
+    above = definitions(
+        IMPORT.format(name="", namespace="base"),
+        IMPORT.format(name="", namespace="more"),
+        decision(
+            "it",
+            literal("[is adult, twice(next(age)), 3 instance of tAge]"),
+            needs=["x", "?y"],
+            knows=["z", "w"],
+        )
+        .replace('"#x"', '"base#is adult"')
+        .replace('"#y"', '"base#age"')
+        .replace('"#z"', '"base#next"')
+        .replace('"#w"', '"more#twice"'),
+        namespace="above",
+    )
+    models = compile_resources({"above.dmn": above, "more.dmn": more, "base.dmn": base})
+    assert models["above.dmn"].evaluate("it", {"age": 20}).result == [True, 42, True]
+
+
 def test_files_that_import_each_other_in_a_circle_are_refused():
     one = definitions(IMPORT.format(name="b", namespace="two"), decision("x", literal("1")), namespace="one")
     two = definitions(IMPORT.format(name="a", namespace="one"), decision("y", literal("1")), namespace="two")

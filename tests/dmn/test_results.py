@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from procession.dmn import evaluate_decision, map_decision_result
+from procession.dmn import evaluate_decision, map_decision_result, trace_as_json
 from procession.errors import InvalidValue, NotFound
 from tests.dmn.models import compiled, decision, literal, table
 
@@ -68,6 +68,22 @@ def test_a_result_has_the_shape_that_the_mapping_names(mapping, amount, options,
 def test_a_result_that_does_not_fit_the_shape_is_refused(mapping, options, message):
     with pytest.raises(InvalidValue, match=message):
         shaped(mapping, 5, **options)
+
+
+def test_a_trace_is_written_in_the_words_of_camunda_8():
+    logic = table(["amount", "rate"], ["n"], ["< 10", "-", "amount / 4"])
+    model = compiled(decision("rate", literal("function(x) x")), decision("it", logic, needs=["rate"]))
+    _, evaluation = evaluate_decision(model, "it", {"amount": 5})
+    function = "function cannot be written as JSON"
+    rate, it = trace_as_json(evaluation)
+    assert (rate["decisionId"], rate["decisionType"]) == ("rate", "expression")
+    assert function in rate["output"]
+    assert (it["decisionName"], it["decisionType"], it["output"]) == ("it", "decision table", 1.25)
+    (found,) = it["tables"]
+    assert found["hitPolicy"] == "UNIQUE"
+    assert found["evaluatedInputs"][0] == {"inputId": "i0", "inputName": "amount", "inputValue": 5}
+    outputs = [{"outputId": "o0", "outputName": "n", "outputValue": 1.25}]
+    assert found["matchedRules"] == [{"ruleId": "r1", "ruleIndex": 1, "evaluatedOutputs": outputs}]
 
 
 def test_other_logic_gives_one_row_named_like_the_decision():

@@ -12,7 +12,7 @@ stores nothing, and fetches nothing that a file refers to.
 
 from procession.dmn.compile import compile_resource, compile_resources, lint_resource
 from procession.dmn.model import DecisionModel
-from procession.dmn.results import DecisionResultMapping, evaluate_decision, map_decision_result
+from procession.dmn.results import DecisionResultMapping, evaluate_decision, map_decision_result, trace_as_json
 from procession.dmn.trace import (
     DecisionWarning,
     EvaluatedDecision,
@@ -42,4 +42,5 @@ __all__ = [
     "evaluate_decision",
     "lint_resource",
     "map_decision_result",
+    "trace_as_json",
 ]

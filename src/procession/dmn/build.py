@@ -77,6 +77,10 @@ class Build:
 
     def _syntax_error(self, element: Xml, problem: FeelSyntaxError) -> None:
         at = element.first("text") or element
+        if problem.text.startswith("${"):
+            message = f"Expressions in ${{...}} are not supported in decisions: {problem.text!r:.200}"
+            self.findings.error("UNSUPPORTED_LANGUAGE", message, at, "Write the expression in FEEL")
+            return
         self.findings.error("FEEL_SYNTAX", f"{problem.message} (column {problem.column}): {problem.text!r:.200}", at)
 
     def type(self, element: Xml | None) -> TypeNode | None:

@@ -21,7 +21,7 @@ from procession.dmn.graph import (
     put,
 )
 from procession.dmn.items import member_names, read_items, share_types
-from procession.dmn.model import DecisionModel
+from procession.dmn.model import DecisionModel, Imports
 from procession.dmn.requirements import Elements, Target, element_id, variable_name
 from procession.dmn.run import Variables
 from procession.dmn.table import table_shape
@@ -99,9 +99,9 @@ def _compile(
         return None
 
 
-def _found_imports(root: Xml, known: Iterable[DecisionModel], findings: Findings) -> dict[str, DecisionModel]:
+def _found_imports(root: Xml, known: Iterable[DecisionModel], findings: Findings) -> Imports:
     models = {model.namespace: model for model in known}
-    found: dict[str, DecisionModel] = {}
+    found: list[tuple[str, DecisionModel]] = []
     for element in root.every("import"):
         name, namespace = " ".join(element.get("name").split()), element.get("namespace")
         if "DMN" not in element.get("importType").upper():
@@ -110,24 +110,24 @@ def _found_imports(root: Xml, known: Iterable[DecisionModel], findings: Findings
         elif namespace not in models:
             message = f"The model with the namespace '{namespace}' is imported, but it was not given"
             findings.error("MISSING_IMPORT", message, element, "Deploy the imported file together with this one")
-        elif name in found:
+        elif name and any(name == other for other, _ in found):
             findings.error("NAME_TWICE", f"There are two imports with the name '{name}'", element)
         else:
-            found[name] = models[namespace]
-    return found
+            found.append((name, models[namespace]))
+    return tuple(found)
 
 
 class _Compilation:
     """One resource on its way to a model."""
 
-    def __init__(self, root: Xml, imports: dict[str, DecisionModel], findings: Findings) -> None:
+    def __init__(self, root: Xml, imports: Imports, findings: Findings) -> None:
         self.root = root
         self.imports = imports
         self.findings = findings
         types = Types()
-        for prefix, model in imports.items():
+        for prefix, model in imports:
             share_types(types, prefix, model.types)
-        members = member_names(root).union(*(model.members for model in imports.values()))
+        members = member_names(root).union(*(model.members for _, model in imports))
         self.build = Build(findings, types, members, root.get("expressionLanguage"))
         self.elements = Elements(root, imports, findings)
         self.inputs: dict[str, InputData] = {}
@@ -228,7 +228,7 @@ class _Compilation:
 
     def _required_names(self, element: Xml) -> frozenset[str]:
         """The names that an element's requirements bring into scope; an imported model brings that of its import."""
-        names = {name for name in self.imports if name}
+        names = {name for name, _ in self.imports if name}
         for _, target in self._knowledge_targets(element):
             if not target.prefix and target.model is None:
                 names.add(variable_name(self.elements.by_id[target.id]))

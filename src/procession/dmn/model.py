@@ -19,6 +19,10 @@ from procession.model.definition import Problem
 Element = TypeVar("Element", Decision, Service)
 
 
+# Imported models by the name of the import, which is empty where their elements need no prefix.
+Imports = tuple[tuple[str, "DecisionModel"], ...]
+
+
 class DecisionModel(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The decisions, services and functions of one resource. It never changes and is shared by all evaluations."""
 
@@ -28,7 +32,7 @@ class DecisionModel(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     resource_name: str
     types: Types
     members: frozenset[str]  # names that need to be known where they stand after a dot
-    imports: Mapping[str, DecisionModel]  # by the name of the import
+    imports: Imports
     inputs: Mapping[str, InputData]  # these and the following by id
     knowledge: Mapping[str, Knowledge]
     services: Mapping[str, Service]

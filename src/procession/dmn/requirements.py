@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from procession.dmn.model import DecisionModel
+from procession.dmn.model import DecisionModel, Imports
 from procession.model.problems import Findings
 from procession.model.xml import Xml
 
@@ -33,7 +33,7 @@ class Target(NamedTuple):
 class Elements:
     """The elements of a resource by id, and the models that it imports."""
 
-    def __init__(self, root: Xml, imports: Mapping[str, DecisionModel], findings: Findings) -> None:
+    def __init__(self, root: Xml, imports: Imports, findings: Findings) -> None:
         self.root = root
         self.imports = imports
         self.findings = findings
@@ -89,7 +89,7 @@ class Elements:
     def _resolve_imported(
         self, referring: Xml, namespace: str, identity: str, kinds: tuple[str, ...]
     ) -> tuple[str, Target] | None:
-        for prefix, model in self.imports.items():
+        for prefix, model in self.imports:
             if model.namespace != namespace:
                 continue
             for kind in kinds:
