@@ -5,7 +5,7 @@ Never here: a clock, a random number, a database, a log, an await. The state is 
 
 from procession.core.apply import apply, fold
 from procession.core.check import check
-from procession.core.codec import decode_state, encode_state
+from procession.core.codec import decode_state, encode_state, marks_of
 from procession.core.decide import Decision, decide
 from procession.core.migrate import MigrationFinding, migrate, migration_findings
 from procession.core.state import ElementInstance, Incident, IncidentKind, Phase, State, Status
@@ -26,6 +26,7 @@ __all__ = [
     "decode_state",
     "encode_state",
     "fold",
+    "marks_of",
     "migrate",
     "migration_findings",
     "visible_variables",

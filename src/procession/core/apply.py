@@ -147,16 +147,24 @@ def tokens_taken(state: State, event: e.TokensJoined | e.TokensRemoved) -> None:
 def token_deferred(state: State, event: e.TokenDeferred) -> None:
     """Keep a token on its way."""
     state.pending.append((event.flow, event.element, event.scope))
+    state.moving[event.scope] = state.moving.get(event.scope, 0) + 1
 
 
 def tokens_resumed(state: State, event: e.TokensResumed) -> None:
     """Forget the first deferred tokens: they go on."""
+    for _, _, scope in state.pending[: event.count]:
+        left = state.moving[scope] - 1
+        if left:
+            state.moving[scope] = left
+        else:
+            del state.moving[scope]
     del state.pending[: event.count]
 
 
 def tokens_dropped(state: State, event: e.TokensDropped) -> None:
     """Forget the deferred tokens of a scope."""
     state.pending = [token for token in state.pending if token[2] != event.scope]
+    state.moving.pop(event.scope, None)
 
 
 def variables_set(state: State, event: e.VariablesSet) -> None:

@@ -74,7 +74,7 @@ def _waits_for_something(definition: Definition, state: State, node: ElementInst
     own = [wait for wait in node.waits or () if definition.elements[wait.element].attached_to != node.element]
     if node.job or node.user_task or node.called or node.incident:
         return True
-    within = state.children.get(node.key) or node.arrived or any(token[2] == node.key for token in state.pending)
+    within = state.children.get(node.key) or node.arrived or node.key in state.moving
     if element.kind in SCOPES or node.body:
         return bool(within)
     return bool(own) or _asked_caller(state, node) or _waits_for_handler(state, node)
@@ -132,8 +132,7 @@ def _tokens(definition: Definition, state: State, node: ElementInstance) -> list
         made = loop["next"] - 1
         if made != loop["done"] + inside:
             problems.append(f"of {made} inner instances {loop['done']} are done and {inside} active")
-        on_its_way = any(token[2] == node.key for token in state.pending)
-        if made < loop["total"] and not on_its_way and not (spec.sequential and inside):
+        if made < loop["total"] and node.key not in state.moving and not (spec.sequential and inside):
             problems.append(f"{loop['total'] - made} inner instances would never be made")
     return problems
 
@@ -149,6 +148,8 @@ def _indexes(state: State) -> list[str]:
         problems.append("the index of jobs differs from the element instances")
     if waits != state.waits:
         problems.append("the index of waits differs from the element instances")
+    if dict(Counter(scope for _, _, scope in state.pending)) != state.moving:
+        problems.append("the index of tokens on their way differs from the tokens")
     if parked != set(state.parked):
         problems.append("the index of scopes with parked tokens differs from the element instances")
     if children != set(state.nodes) - {state.root}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -26,28 +27,47 @@ class Stored(msgspec.Struct, array_like=True):
     conditions: list[int]
 
 
+class Marked(Stored, array_like=True):
+    """The same with the marks of recent steps, which are not part of the state: see ``marks_of``."""
+
+    marks: list[int] = []
+
+
 LAYOUT = 1
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Stored)
+_marked_decoder = msgspec.msgpack.Decoder(Marked)
+_UNMARKED = 0x90 + len(Stored.__struct_fields__)  # how the array begins
 
 
-def encode_state(state: State) -> bytes:
-    """The state without its root variables."""
-    return _encoder.encode(
-        Stored(
-            LAYOUT,
-            state.key,
-            state.status,
-            state.parent,
-            state.parent_element_instance,
-            state.depth,
-            state.business_id,
-            state.start_channel,
-            list(state.nodes.values()),
-            list(state.incidents.values()),
-            state.pending,
-            list(state.conditions),
-        )
+def encode_state(state: State, marks: Sequence[int] = ()) -> bytes:
+    """The state without its root variables; with the marks, if there are any."""
+    stored = _stored(state)
+    if marks:
+        stored = Marked(*msgspec.structs.astuple(stored), marks=list(marks))
+    return _encoder.encode(stored)
+
+
+def marks_of(raw: bytes) -> list[int]:
+    """The marks that were stored with a state: they tell which of several writers' steps it has been through."""
+    return [] if not raw or raw[0] == _UNMARKED else _marked_decoder.decode(raw).marks
+
+
+def _stored(state: State) -> Stored:
+    """What is kept."""
+    return Stored(
+        LAYOUT,
+        state.key,
+        state.status,
+        state.parent,
+        state.parent_element_instance,
+        state.depth,
+        state.business_id,
+        state.start_channel,
+        list(state.nodes.values()),
+        list(state.incidents.values()),
+        state.pending,
+        list(state.conditions),
     )
 
 
@@ -71,6 +91,8 @@ def decode_state(raw: bytes, variables: dict[str, Any]) -> State:
     )
     for node in stored.nodes:
         _index(state, node)
+    for _, _, scope in stored.pending:
+        state.moving[scope] = state.moving.get(scope, 0) + 1
     return state
 
 

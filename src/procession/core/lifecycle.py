@@ -242,15 +242,21 @@ def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> No
 
 
 def terminate(step: Step, key: int) -> None:
-    """Remove an element instance and all within it, children first."""
-    empty(step, key)
+    """Remove an element instance and all within it, children first. Tokens on their way to it find it gone."""
+    clear(step, key)
     node = step.state.nodes[key]
     release(step, node)
     step.emit(e.Terminated(key))
 
 
 def empty(step: Step, key: int, but: int = 0) -> None:
-    """Remove everything within a scope: children (except ``but``), parked tokens and tokens on their way."""
+    """Remove everything within a scope that lives on: children (except ``but``), and all tokens."""
+    clear(step, key, but)
+    step.forget_tokens_of(key)
+
+
+def clear(step: Step, key: int, but: int = 0) -> None:
+    """Remove children, parked tokens and deferred tokens."""
     state = step.state
     for child in list(state.children.get(key, ())):
         if child != but and child in state.nodes:
@@ -259,9 +265,8 @@ def empty(step: Step, key: int, but: int = 0) -> None:
     for element, here in list((node.arrived or {}).items()):
         flows = tuple(flow for flow, count in here.items() for _ in range(count))
         step.emit(e.TokensRemoved(element, key, flows))
-    if any(token[2] == key for token in state.pending):
+    if key in state.moving:
         step.emit(e.TokensDropped(key))
-    step.forget_tokens_of(key)
 
 
 def end_all(step: Step, reason: str) -> None:

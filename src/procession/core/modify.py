@@ -75,7 +75,7 @@ def _holds_tokens(step: Step, scope: ElementInstance) -> bool:
     state = step.state
     if state.children.get(scope.key) or scope.arrived:
         return True
-    return any(token[2] == scope.key for token in (*state.pending, *step.todo))
+    return scope.key in state.moving or any(token[2] == scope.key for token in step.todo)
 
 
 def _sources(step: Step, move: Move) -> list[ElementInstance]:

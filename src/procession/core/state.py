@@ -144,5 +144,6 @@ class State(msgspec.Struct, omit_defaults=True):
     waits: dict[int, int] = {}
     parked: dict[int, None] = {}
     conditions: dict[int, None] = {}
+    moving: dict[int, int] = {}  # deferred tokens per scope
     counts: dict[tuple[int, int], int] | None = None  # instances of each element in each scope; None until wanted
     masks: dict[int, int] = {}  # the same as a mask of elements per scope, kept with ``counts``

@@ -73,7 +73,7 @@ def settle_scope(step: Step, key: int) -> None:
     """Complete a scope if nothing is left in it."""
     state = step.state
     node = state.nodes.get(key)
-    if node is None or node.incident or node.body or any(token[2] == key for token in state.pending):
+    if node is None or node.incident or node.body or key in state.moving:
         return
     element = step.elements[node.element]
     if element.kind == Kind.AD_HOC_SUB_PROCESS:
