@@ -1,4 +1,4 @@
-"""Random processes: structured ones, which must always end, and tangled ones, which must at least never break a rule."""
+"""Random processes: structured ones, which must always end, and tangled ones, which must never break a rule."""
 
 from __future__ import annotations
 

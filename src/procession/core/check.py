@@ -105,8 +105,7 @@ def _waits(definition: Definition, node: ElementInstance) -> list[str]:
         event = definition.elements[wait.element]
         behind = {definition.flows[flow].target for flow in element.outgoing}
         belongs = (
-            event.index == element.index
-            or event.attached_to == element.index
+            element.index in {event.index, event.attached_to}
             or (event.scope in element.event_sub_processes)
             or (element.kind == Kind.EVENT_BASED_GATEWAY and event.index in behind)
         )
