@@ -85,3 +85,13 @@ class Cache:
         for cell in self:
             if cell.free and not cell.starved:
                 self.forget(cell)
+
+    def jobs(self) -> set[int]:
+        """The jobs that commands on their way would close, and those that steps insert for this process."""
+        found: set[int] = set()
+        for cell in self:
+            flights = [flight for flight in (cell.flight, cell.verify) if flight is not None]
+            for ask in [*cell.waiting, *(ask for flight in flights for ask in flight.asks)]:
+                found.update(ask.fences or ())
+            found.update(job.key for flight in flights for job in flight.step.new_jobs if job.owner)
+        return found

@@ -8,13 +8,15 @@ from typing import Any, Protocol
 
 import msgspec
 
-from procession.core import Decision, State, decide
+from procession.core import Decision, State, decide, marks_of
 from procession.core.commands import AnyCommand, StartInstance
 from procession.engine.writer import Draft, Ledger
 from procession.errors import Conflict
 from procession.ids import Keys
 from procession.model.definition import Definition
-from procession.store.rows import NewJob, Step, StepResult
+from procession.store.rows import NewJob, Step, StepResult, StoredInstance
+
+MARKS_MAX = 16  # steps by others after which a step whose answer got lost is not recognised any more
 
 
 class Begin(msgspec.Struct, kw_only=True):
@@ -218,18 +220,28 @@ class Landing(Protocol):
 class StepFlight:
     """One step on its way to the database, with the commands in it."""
 
-    __slots__ = ("asks", "cell", "deadline", "landing", "step", "unclear")
+    __slots__ = ("asks", "cell", "deadline", "landing", "mark", "step", "unclear")
 
-    def __init__(self, landing: Landing, cell: Cell, step: Step, asks: list[Ask]) -> None:
+    def __init__(self, landing: Landing, cell: Cell, step: Step, asks: list[Ask], mark: int) -> None:
         self.landing = landing
         self.cell = cell
         self.step = step
         self.asks = asks
+        self.mark = mark
         self.unclear = False
         self.deadline = 0.0
         for ask in asks:
             if ask.deadline and (not self.deadline or ask.deadline < self.deadline):
                 self.deadline = ask.deadline
+
+    def was_applied(self, row: StoredInstance) -> bool:
+        """Whether a step in doubt is stored: the start of our own key, a mark, or the very state that it wrote."""
+        step = self.step
+        if step.rev < 0:
+            return row.rev > 0
+        if self.mark:
+            return self.mark in marks_of(row.state)
+        return row.rev == max(1, step.rev + 1) and row.state == step.state
 
     def landed(self, result: StepResult) -> None:
         """The store answered."""
@@ -242,6 +254,15 @@ class StepFlight:
     def still_down(self, error: Exception) -> None:
         """The database does not answer yet."""
         self.landing.still_down(self, error)
+
+
+def mark_step(ledger: Ledger, asks: list[Ask], keys: Keys) -> int:
+    """Mark a step with a command that has no lease: another process may write one that looks just like it."""
+    if ledger.rev <= 0 or all(ask.fences for ask in asks):
+        return 0
+    mark = keys.take()
+    ledger.marks = [*ledger.marks[1 - MARKS_MAX :], mark]
+    return mark
 
 
 def add_decisions(draft: Draft, ask: Ask, decisions: list[Decision]) -> None:

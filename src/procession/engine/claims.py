@@ -1,7 +1,8 @@
 """Claims: one query for all queues fills the free slots; every leased job is delivered or returned.
 
 Polling is the guarantee and adapts itself: at once while there is more and room for it, otherwise with pauses that
-grow; hints end a pause. A process job is delivered with what its element sees; one whose element is gone is deleted.
+grow; hints end a pause. When the answer of a claim got lost, what it leased is found and returned before the next one.
+A process job is delivered with what its element sees; one whose element is gone is deleted.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from procession.engine.outcomes import Outcomes
 from procession.engine.settings import Counters, Settings
 from procession.engine.system import System
 from procession.errors import Bug
-from procession.jobs.kinds import JobKind
+from procession.jobs.kinds import JobKind, JobState
+from procession.limits import PAGE_MAX
 from procession.store.port import Store
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, StoredInstance, Want
+from procession.store.rows import ClaimedJob, JobEnd, JobFilter, JobOutcome, StoredInstance, Want
 
 logger = logging.getLogger("procession.engine")
 
@@ -44,8 +46,11 @@ class Claims:
         settings: Settings,
         counters: Counters,
         chance: Callable[[], float],
+        held: Callable[[], set[int]],
     ) -> None:
         self._store = store
+        self._held = held
+        self._doubtful = False  # the answer of a claim got lost: jobs may be leased to this process without its knowing
         self._dispatcher = dispatcher
         self._system = system
         self._instances = instances
@@ -97,6 +102,8 @@ class Claims:
 
     async def once(self) -> int:
         """Claim what there is room for and deliver it; how many. Raises Unavailable, having returned every slot."""
+        if self._doubtful:
+            await self._return_strays()
         wants = [*self._dispatcher.wants(), *self._system.wants()]
         if not wants:
             return 0
@@ -104,6 +111,9 @@ class Claims:
         jobs: list[ClaimedJob] = []
         try:
             jobs = await self._store.claim(self.node, wants)
+        except BaseException:
+            self._doubtful = True
+            raise
         finally:
             got = Counter(job.queue for job in jobs)
             self._more = any(got[want.queue] >= want.count for want in wants)
@@ -113,6 +123,20 @@ class Claims:
         self._counters.claimed += len(jobs)
         await self._deliver([from_claimed(job) for job in jobs])
         return len(jobs)
+
+    async def _return_strays(self) -> None:
+        """Give back what is leased to this process and not in its hands. No claim is under way meanwhile."""
+        after = 0
+        while page := await self._store.list_jobs(JobFilter(state=JobState.RUNNING, after=after, limit=PAGE_MAX)):
+            after = page[-1].key
+            held = self._held()  # after the page was read: what has ended since is not given back, its lease is over
+            for job in page:
+                if job.owner == self.node and job.key not in held:
+                    logger.warning(
+                        "job %d (%s) was leased in a claim whose answer got lost: returned", job.key, job.type
+                    )
+                    self._outcomes.release(job.key, job.lease)
+        self._doubtful = False
 
     async def _deliver(self, jobs: list[Delivery]) -> None:
         """Deliver plain and system jobs at once, process jobs when their instances are read."""

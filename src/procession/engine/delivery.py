@@ -103,6 +103,10 @@ class Dispatcher(Protocol):
         """What runs now, by name, for a person."""
         ...
 
+    def jobs(self) -> set[int]:
+        """What is buffered or runs, by key."""
+        ...
+
     async def stop(self, wait_ms: int, cancel_ms: int) -> None:
         """The ladder: return what has not started, wait, cancel, wait, give up."""
         ...
@@ -141,6 +145,10 @@ class Nobody:
     def running(self) -> list[str]:
         """Nothing."""
         return []
+
+    def jobs(self) -> set[int]:
+        """None."""
+        return set()
 
     async def stop(self, wait_ms: int, cancel_ms: int) -> None:
         """Nothing to stop."""

@@ -129,6 +129,7 @@ class Engine(Requests):
             settings=settings,
             counters=counters,
             chance=chance,
+            held=self._held,
         )
         self._duties = Duties(
             store,
@@ -141,9 +142,8 @@ class Engine(Requests):
             lost=self._lost_from_thread,
         )
         self._duties.beats = open_store is None
-        self._heartbeat = Heartbeat(
-            settings, self.clock, open_store=open_store, lost=self._lost_from_thread, blocking=self._blocking
-        )
+        lost = self._lost_from_thread
+        self._heartbeat = Heartbeat(settings, self.clock, open_store=open_store, lost=lost, blocking=self._blocking)
 
     # -- life -------------------------------------------------------------------------------------------------------
     async def open(self, *, works: bool = True) -> None:
@@ -349,6 +349,10 @@ class Engine(Requests):
     def room(self) -> None:
         """The dispatcher has free slots again."""
         self._claims.room()
+
+    def _held(self) -> set[int]:
+        """Every job that this process knows to be leased to it."""
+        return self.dispatcher.jobs() | self._system.jobs() | self.instances.jobs() | self._intake.jobs()
 
     def hint(self, queue: str) -> None:
         """A queue is about to get ready jobs that nobody announces (a caller's own transaction): look now."""

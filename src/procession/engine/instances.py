@@ -12,10 +12,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from procession.core import State, decode_state, encode_state
+from procession.core import State, decode_state, encode_state, marks_of
 from procession.core.state import Status
 from procession.engine.cache import OVER, Cache
-from procession.engine.cells import Ask, Begin, Cell, Holder, StepFlight, add_decisions, fenced_error
+from procession.engine.cells import Ask, Begin, Cell, Holder, StepFlight, add_decisions, fenced_error, mark_step
 from procession.engine.clock import StoreClock
 from procession.engine.commit import GroupCommit
 from procession.engine.definitions import Definitions
@@ -164,6 +164,7 @@ class Instances:
         assert state is not None
         assert definition is not None
         try:
+            mark = mark_step(cell.ledger, asks, self._keys.keys)
             step = write_step(
                 definition, state, draft, cell.ledger, keys=self._keys.keys, now=now, level=self._settings.history
             )
@@ -171,7 +172,7 @@ class Instances:
             self._unwritable(cell, asks, error)
             return False
         self._outbox.claim(step)
-        cell.flight = StepFlight(self, cell, step, asks)
+        cell.flight = StepFlight(self, cell, step, asks, mark)
         self._commit.put(cell.flight)
         return True
 
@@ -192,7 +193,7 @@ class Instances:
         cell.flight = None
         outcome = result.outcome
         if outcome == StepOutcome.APPLIED:
-            self._applied(flight)
+            self._applied(flight, flight.step.rev)
         else:
             self._outbox.unclaim(flight.step)
             cell.drop_state()
@@ -229,10 +230,10 @@ class Instances:
         """The database does not answer: tell impatient callers behind this step."""
         self.expire([flight.cell], error)
 
-    def _applied(self, flight: StepFlight) -> None:
-        """The step is durable: hand over its jobs, answer its commands."""
+    def _applied(self, flight: StepFlight, before: int) -> None:
+        """The step is durable: hand over its jobs, answer its commands. ``before``: the revision it made one higher."""
         cell, step = flight.cell, flight.step
-        cell.ledger.rev = max(1, step.rev + 1)
+        cell.ledger.rev = max(1, before + 1)
         if step.rev <= 0:
             self._counters.started += 1
             cell.fresh = False
@@ -354,21 +355,17 @@ class Instances:
         ledger = cell.ledger
         ledger.rev, ledger.tenant = row.rev, row.tenant
         ledger.timers = timers_of(state)
-        ledger.channel = state.start_channel
+        ledger.channel, ledger.marks = state.start_channel, marks_of(row.state)
         self._cache.resize(cell, len(row.state) + len(row.variables))
 
     def _verified(self, flight: StepFlight, row: StoredInstance | None) -> None:
-        """Decide whether a doubtful step was applied: the start of our own key, or the very state that it wrote."""
-        step = flight.step
+        """A doubtful step was applied, and perhaps others after it; or it is decided again."""
         cell = flight.cell
-        applied = row is not None and (
-            (step.rev < 0 and row.rev > 0) or (row.rev == max(1, step.rev + 1) and row.state == step.state)
-        )
-        if applied and cell.state is not None:
-            self._outbox.claim_again(step)
-            self._applied(flight)
+        if row is not None and cell.state is not None and flight.was_applied(row):
+            self._outbox.claim_again(flight.step, cell.state)
+            self._applied(flight, row.rev - 1)
         else:
-            self._outbox.give_back(step)
+            self._outbox.give_back(flight.step)
             cell.waiting[:0] = flight.asks
 
     def _missing(self, cell: Cell) -> None:
@@ -479,6 +476,10 @@ class Instances:
     def idle(self) -> bool:
         """Whether no command is under way."""
         return self._counters.in_flight == 0 and self._loader.lane.idle
+
+    def jobs(self) -> set[int]:
+        """The jobs of commands and steps on their way."""
+        return self._cache.jobs()
 
     def forget_all(self) -> None:
         """Drop every cached state that is not in use."""

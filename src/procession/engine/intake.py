@@ -37,6 +37,7 @@ class Intake:
         self._store = store
         self._outbox = outbox
         self._chance = chance
+        self._inserting: set[int] = set()
         self._lane: Lane[Entry] = Lane(
             "enqueue", self._send, count_max=ENQUEUE_MAX, bytes_max=ENQUEUE_MAX, size=lambda entry: len(entry.jobs)
         )
@@ -58,6 +59,10 @@ class Intake:
         for entry in await self._lane.stop():
             fail(entry, Unavailable("The engine stopped before the jobs were enqueued"))
 
+    def jobs(self) -> set[int]:
+        """Jobs that are being inserted."""
+        return self._inserting
+
     @property
     def idle(self) -> bool:
         """Whether nothing is on its way."""
@@ -67,6 +72,7 @@ class Intake:
         """One insert; one that is refused is repeated call by call, so that only the culprit fails."""
         jobs = [job for entry in batch for job in entry.jobs]
         self._outbox.claim_jobs(jobs)
+        self._inserting = {job.key for job in jobs if job.owner}
         try:
             await self._insert(batch, jobs)
         except BaseException as error:
@@ -83,6 +89,7 @@ class Intake:
             for entry in batch:
                 await self._send([entry])
             return
+        self._inserting = set()
         self._outbox.hand_over_jobs(jobs)
         for entry in batch:
             if not entry.future.done():

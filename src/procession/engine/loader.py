@@ -66,4 +66,8 @@ class Loader:
             else:
                 break
         for cell in cells:
-            self._reader.loaded(cell, rows.get(cell.key))
+            try:
+                self._reader.loaded(cell, rows.get(cell.key))
+            except Exception as error:  # a defect in one must not keep the others waiting
+                logger.exception("instance %d", cell.key)
+                self._reader.unreadable(cell, error)

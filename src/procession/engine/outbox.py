@@ -114,10 +114,13 @@ class Outbox:
             if job.owner:
                 self._give_back(job)
 
-    def claim_again(self, step: Step) -> None:
-        """A step in doubt was written: take the slots of its jobs again, or return the jobs that find none."""
+    def claim_again(self, step: Step, state: State) -> None:
+        """A step in doubt was written: take the slots of its jobs again; return those that find none, or are over."""
         for job in step.new_jobs:
-            if job.owner and not self._slots(job.queue).reserve(job.queue):
+            if not job.owner:
+                continue
+            over = job.queue not in SYSTEM_QUEUES and job.key not in state.jobs
+            if over or not self._slots(job.queue).reserve(job.queue):
                 self._give_back(job)
                 job.owner = 0
 

@@ -60,6 +60,7 @@ class System:
         self._buffer: deque[Delivery] = deque()
         self._resting: deque[asyncio.Future[None]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
+        self._working: set[int] = set()  # jobs
         self._stopping = False
 
     # -- slots ------------------------------------------------------------------------------------------------------
@@ -96,6 +97,10 @@ class System:
             self._workers.add(worker)
             worker.add_done_callback(self._workers.discard)
 
+    def jobs(self) -> set[int]:
+        """What is buffered or at work."""
+        return self._working | {job.key for job in self._buffer}
+
     @property
     def idle(self) -> bool:
         """Whether nothing is reserved, buffered or at work."""
@@ -111,9 +116,11 @@ class System:
                 self._resting.append(rest)
                 await rest
             job = self._buffer.popleft()
+            self._working.add(job.key)
             try:
                 await self._one(job)
             finally:
+                self._working.discard(job.key)
                 self._taken -= 1
             if self._taken == self._capacity // 2:
                 self._room()

@@ -63,6 +63,7 @@ class Ledger(msgspec.Struct):
     channel: str = ""  # the message start key it holds
     tags: list[str] = []
     tenant: str = ""
+    marks: list[int] = []  # of the last steps that no lease can tell from another process' steps
 
 
 def timers_of(state: State) -> set[int]:
@@ -87,7 +88,7 @@ def write_step(
         definition=definition.key,
         process_id=definition.process_id,
         status=state.status,
-        state=_state_bytes(state),
+        state=_state_bytes(state, ledger.marks),
         events=encode_events(draft.events, level),
     )
     if rows.variables_changed or ledger.rev <= 0:
@@ -442,9 +443,9 @@ def _follow_up_job(follow_up: FollowUp, key: int, ledger: Ledger, definition: De
     )
 
 
-def _state_bytes(state: State) -> bytes:
+def _state_bytes(state: State, marks: list[int]) -> bytes:
     """The scope tree, bounded."""
-    raw = encode_state(state)
+    raw = encode_state(state, marks)
     if len(raw) > STATE_BYTES_MAX:
         raise InvalidValue(
             f"Expected the state of instance {state.key} to take at most {STATE_BYTES_MAX} bytes (STATE_BYTES_MAX), "

@@ -151,6 +151,14 @@ class LocalDispatcher:
             if slot.delivery is not None
         ]
 
+    def jobs(self) -> set[int]:
+        """What is buffered or runs."""
+        found = {job.key for line in self._lines.values() for job in line.buffer}
+        found.update(
+            slot.delivery.key for line in self._lines.values() for slot in line.slots if slot.delivery is not None
+        )
+        return found
+
     def handler_at(self, frame: FrameType) -> str:
         """The handler that a frame belongs to, or its callers; empty if none."""
         current: FrameType | None = frame
