@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from procession.dmn.build import Build, Names, nothing, typed
 from procession.dmn.run import Boxed, DecisionRun, Place, Variables
-from procession.dmn.table import compile_table
+from procession.dmn.table_reader import compile_table
 from procession.dmn.types import Coercion
 from procession.feel import Function
 from procession.feel.loops import values_to_iterate

@@ -5,6 +5,7 @@ A text that is no FEEL is a problem with element and line; compilation goes on, 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from procession.dmn.run import Boxed, DecisionRun, Place, Variables
@@ -19,9 +20,12 @@ from procession.model.xml import Xml
 Names = frozenset[str]
 NO_NAMES: Final[Names] = frozenset()
 
+# Texts whose value needs no evaluation; most output entries of tables are such.
+_CONSTANT: Final = re.compile(r'-?\d+(\.\d+)?|"[^"\\]*"|true|false|null')
+
 # What expressions see that are compiled in place of those that cannot be compiled.
 _NOTHING: Final = compile_feel("null")
-_ANYTHING: Final = compile_unary_tests("-")
+NOT_FEEL: Final = compile_unary_tests("-")
 
 
 class Build:
@@ -73,7 +77,7 @@ class Build:
             return compile_unary_tests(text, names, members=self.members, types=self.types.shapes)
         except FeelSyntaxError as problem:
             self._syntax_error(element, problem)
-            return _ANYTHING
+            return NOT_FEEL
 
     def _syntax_error(self, element: Xml, problem: FeelSyntaxError) -> None:
         at = element.first("text") or element
@@ -111,6 +115,9 @@ class Build:
         expression = self.expression(element, names)
         if expression is None:
             return nothing
+        if _CONSTANT.fullmatch(expression.text):
+            constant = expression.evaluate({})
+            return lambda _run, _variables: constant
         place = self.place(element)
         value = expression.value
 

@@ -24,7 +24,7 @@ from procession.dmn.items import member_names, read_items, share_types
 from procession.dmn.model import DecisionModel, Imports
 from procession.dmn.requirements import Elements, Target, element_id, variable_name
 from procession.dmn.run import Variables
-from procession.dmn.table import table_shape
+from procession.dmn.table_reader import table_shape
 from procession.dmn.types import Types
 from procession.errors import InvalidModel
 from procession.feel import Function
