@@ -42,7 +42,7 @@ SEARCHED: dict[str, tuple[dict[str, object], str]] = {
     "lease_jobs": ({**KEYS, "node": 1}, "PRIMARY KEY"),
     "delete_jobs": (KEYS, "PRIMARY KEY"),
     "make_jobs_ready": (KEYS, "PRIMARY KEY"),
-    "find_revs": (KEYS, "PRIMARY KEY"),
+    "find_places": (KEYS, "PRIMARY KEY"),
     "load_instances": (KEYS, "PRIMARY KEY"),
     "list_history": ({"instance": 77, "after": 0, "limit": 100}, "procession_history_instance"),
     "list_jobs": (QUEUE, "PRIMARY KEY"),
@@ -118,10 +118,35 @@ def test_the_order_comes_from_the_index(filled: sqlite3.Connection, name: str) -
     assert not [line for line in plan if "TEMP B-TREE" in line], plan
 
 
-def test_a_group_of_steps_is_updated_by_key(filled: sqlite3.Connection) -> None:
-    sql = repeat_rows(STATEMENTS["update_instances"], 64)
-    plan = [row[3] for row in filled.execute(f"EXPLAIN QUERY PLAN {sql}", (0,) * 64 * 7)]
+@pytest.mark.parametrize("name", ["update_instances", "move_instances"])
+def test_a_group_of_steps_is_updated_by_key(filled: sqlite3.Connection, name: str) -> None:
+    sql = repeat_rows(STATEMENTS[name], 64)
+    plan = [row[3] for row in filled.execute(f"EXPLAIN QUERY PLAN {sql}", (0,) * sql.count("?"))]
     assert any("SEARCH instance USING INTEGER PRIMARY KEY" in line for line in plan), plan
+
+
+def test_an_ordinary_step_writes_no_index_of_instances(filled: sqlite3.Connection) -> None:
+    (root,) = filled.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'procession_instance'").fetchone()
+    indexes = filled.execute(
+        "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'procession_instance'"
+    ).fetchall()
+    for name, written in (("update_instances", {root}), ("move_instances", {root, *_pages_of("process", filled)})):
+        sql = repeat_rows(STATEMENTS[name], 1)
+        steps = filled.execute(f"EXPLAIN {sql}", (0,) * sql.count("?")).fetchall()
+        opened = {step[3] for step in steps if step[1] == "OpenWrite"}
+        assert opened & {root, *(page for (page,) in indexes)} == written, name
+
+
+@pytest.mark.parametrize("values", [{}, {"process_id": "p-1"}])
+def test_instances_are_counted_without_reading_them(filled: sqlite3.Connection, values: dict[str, object]) -> None:
+    sql = STATEMENTS["count_instances_of_process" if values else "count_instances"]
+    plan = [row[3] for row in filled.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert "USING COVERING INDEX procession_instance_process" in plan[0]
+
+
+def _pages_of(index: str, connection: sqlite3.Connection) -> tuple[int]:
+    name = f"procession_instance_{index}"
+    return connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()
 
 
 def test_every_statement_is_valid_against_the_schema(filled: sqlite3.Connection) -> None:

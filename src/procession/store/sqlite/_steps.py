@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+import msgspec
+
 from procession.core.state import Status
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.store._shared.refusals import clean_text, refusal_of_step
@@ -24,6 +26,28 @@ _NEW_ROWS = (
     ("incident", "new_incidents"),
     ("user_task", "new_user_tasks"),
 )
+
+
+class _Place(msgspec.Struct, array_like=True, gc=False):
+    """Where an instance stands before its step: a row of ``find_places``."""
+
+    key: int
+    rev: int
+    definition: int
+    status: int
+    process_id: str
+
+    def is_kept_by(self, step: Step) -> bool:
+        """Whether the step changes nothing that an index knows."""
+        return (
+            step.status == self.status
+            and step.definition == self.definition
+            and step.process_id == self.process_id
+            and self.status not in _ENDED
+        )
+
+
+_decode_places = msgspec.json.Decoder(list[_Place]).decode
 
 
 def commit_steps(session: Session, steps: Sequence[Step]) -> list[StepResult]:
@@ -65,7 +89,8 @@ def _known_key(session: Session, step: Step) -> str:
 
 
 def _commit_together(session: Session, steps: Sequence[Step]) -> list[StepResult]:
-    results = _look(session, steps)
+    places = _places(session, steps)
+    results = _look(session, steps, places)
     applied = [step for step, result in zip(steps, results, strict=True) if result.outcome == StepOutcome.APPLIED]
     wide = [step for step in applied if step.shape() == Shape.WIDE]
     refused = _hold_start_channels(session, wide)
@@ -73,7 +98,7 @@ def _commit_together(session: Session, steps: Sequence[Step]) -> list[StepResult
         results = [refused.get(step.instance, result) for step, result in zip(steps, results, strict=True)]
         applied = [step for step in applied if step.instance not in refused]
         wide = [step for step in wide if step.instance not in refused]
-    _write_instances(session, applied)
+    _write_instances(session, applied, places)
     session.for_keys("delete_jobs", [fence.key for step in applied for fence in step.closed_jobs])
     insert_jobs(session, [job for step in applied for job in step.new_jobs])
     _write_history(session, applied)
@@ -84,14 +109,19 @@ def _commit_together(session: Session, steps: Sequence[Step]) -> list[StepResult
     return results
 
 
-def _look(session: Session, steps: Sequence[Step]) -> list[StepResult]:
+def _places(session: Session, steps: Sequence[Step]) -> dict[int, _Place]:
+    found = session.value("find_places", keys=as_json([step.instance for step in steps]))
+    return {place.key: place for place in _decode_places(found)}
+
+
+def _look(session: Session, steps: Sequence[Step], places: dict[int, _Place]) -> list[StepResult]:
     """Which steps may be applied: revisions first, then leases, then values."""
-    revs = session.pairs("find_revs", [step.instance for step in steps])
     fenced = [fence.key for step in steps for fence in (*step.closed_jobs, *step.changed_jobs) if fence.lease]
     leases = session.pairs("find_leases", fenced) if fenced else {}
     results: list[StepResult] = []
     for step in steps:
-        if revs.get(step.instance, -1) != step.rev:
+        place = places.get(step.instance)
+        if (-1 if place is None else place.rev) != step.rev:
             results.append(StepResult(outcome=StepOutcome.STALE))
         elif any(fence.lease and leases.get(fence.key) != fence.lease for fence in step.closed_jobs) or any(
             fence.lease and leases.get(fence.key) != fence.lease for fence in step.changed_jobs
@@ -104,10 +134,11 @@ def _look(session: Session, steps: Sequence[Step]) -> list[StepResult]:
     return results
 
 
-def _write_instances(session: Session, steps: Sequence[Step]) -> None:
+def _write_instances(session: Session, steps: Sequence[Step], places: dict[int, _Place]) -> None:
     now = session.now
     new: list[tuple[object, ...]] = []
     changed: list[tuple[object, ...]] = []
+    moved: list[tuple[object, ...]] = []
     for step in steps:
         status = int(step.status)
         ended_at = now if status in _ENDED else 0
@@ -129,12 +160,15 @@ def _write_instances(session: Session, steps: Sequence[Step]) -> None:
                     step.state,
                 )
             )
+        elif places[step.instance].is_kept_by(step):
+            changed.append((step.instance, step.variables, step.state))
         else:
-            changed.append(
+            moved.append(
                 (step.instance, step.definition, step.process_id, status, ended_at, step.variables, step.state)
             )
     session.insert("insert_instances", new)
     session.insert("update_instances", changed)
+    session.insert("move_instances", moved)
 
 
 def _write_history(session: Session, steps: Sequence[Step]) -> None:

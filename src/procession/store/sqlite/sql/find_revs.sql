@@ -1,3 +1,0 @@
-SELECT json_group_array(json_array(key, rev))
-FROM procession_instance
-WHERE key IN (SELECT value FROM json_each(:keys))
