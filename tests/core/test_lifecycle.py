@@ -269,3 +269,21 @@ def test_a_method_is_a_job_of_its_name(world):
     assert (run.job("price").kind, run.job("price").type) == (JobKind.METHOD, "price")
     assert run.complete("price", {"total": 3}).ended
     assert run.passed[-2:] == ["look", "end"]
+
+
+def test_listeners_of_a_flow_hold_the_token_that_takes_it(world):
+    """``take`` listeners of Camunda 7."""
+    content = process("p").start().user("a").user("b").end().text().replace("<zeebe:userTask />", "")
+    listener = (
+        '<bpmn:extensionElements><camunda:executionListener event="take" class="org.example.Audit" />'
+        "</bpmn:extensionElements>"
+    )
+    flow = '<bpmn:sequenceFlow id="a_b" sourceRef="a" targetRef="b" />'
+    assert flow in content
+    world.deploy(content.replace(flow, flow.replace(" />", f">{listener}</bpmn:sequenceFlow>")).encode())
+    run = world.start("p").complete("a")
+    assert "a_b" not in run.flows
+    assert run.job("a").kind == JobKind.LISTENER
+    run.complete("a")
+    assert run.active == ["b"]
+    assert run.flows == ["start_a", "a_b"]

@@ -359,3 +359,44 @@ def test_a_message_is_thrown_with_the_variables_that_its_event_sees(world):
     )
     world.start("p", {"b": 2})
     assert [run.variables for run in world.runs("q")] == [{"a": 1, "b": 2}, {"b": 2}]
+
+
+def test_a_filter_of_events_limits_which_changes_a_condition_listens_to(world):
+    """``variableEvents``: created, not updated."""
+    content = (
+        process("p")
+        .start()
+        .service("work")
+        .end()
+        .boundary("new", on="work", condition="=n > 2", interrupting=False)
+        .service("note")
+        .end("e2")
+        .text()
+        .replace(
+            "<bpmn:conditionalEventDefinition",
+            '<bpmn:extensionElements><zeebe:conditionalFilter variableNames="n" variableEvents="create" />'
+            "</bpmn:extensionElements><bpmn:conditionalEventDefinition",
+        )
+    )
+    world.deploy(content.encode())
+    run = world.start("p")
+    run.set(n=3)
+    assert run.active == ["note", "work"]
+    run.set(n=4)
+    assert run.active == ["note", "work"]
+
+
+def test_expressions_of_a_boundary_event_see_the_local_variables_of_its_activity(world):
+    """The correlation key is evaluated in the scope of the attached element."""
+    world.deploy(
+        process("p")
+        .start()
+        .service("work", inputs={"id": "=order.id"})
+        .end()
+        .boundary("stop", on="work", message="stop", key="=id")
+        .service("stopped")
+        .end("e2")
+    )
+    run = world.start("p", {"order": {"id": "A"}})
+    world.publish("stop", "A")
+    assert run.active == ["stopped"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from procession.core import migration_findings
+from procession.core import encode_state, fold, migration_findings
 from procession.core.commands import Activate
+from procession.core.events import AnyEvent
 from procession.errors import Conflict, NotFound
 from procession.testing.bpmn import multi_instance, process
 
@@ -214,6 +216,8 @@ def test_migration_keeps_what_is_mapped_closes_and_opens_the_rest(world):
     assert run.waiting_for() == ["hurry", "too late"]
     world.advance(HOUR)
     assert run.active == ["remind"], "the mapped timer kept its instant"
+    stored = msgspec.json.decode(msgspec.json.encode(run.events), type=list[AnyEvent])
+    assert encode_state(fold(stored)) == encode_state(run.now_state)
 
 
 def test_a_dry_run_names_every_finding(world):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from procession.core import encode_state
+from procession.core import encode_state, fold
 from procession.core.commands import (
     AnyCommand,
     Cancel,
@@ -26,11 +27,14 @@ from procession.core.commands import (
     SetVariables,
     ThrowError,
 )
+from procession.core.events import AnyEvent
 from procession.core.state import Status
 from procession.errors import Rejected
 from procession.testing.world import CoreWorld, WorldRun
 from tests.core.growing import structured, tangled
 
+ENCODER = msgspec.json.Encoder()
+DECODER = msgspec.json.Decoder(list[AnyEvent])
 ACTIONS = 12
 CANCEL_STEPS_MAX = 20  # a tangle may have grown to thousands of tokens
 DRAIN_MAX = 400
@@ -46,6 +50,7 @@ def test_a_structured_process_ends_whatever_happens_on_the_way(data):
     run = world.start("p", {"v": data.draw(st.integers(0, 2))})
     disturb(run, data.draw)
     drain(run)
+    history_is_the_truth(run)
     assert run.ended, f"stuck: {run.active}, {run.parked()}, {[incident.message for incident in run.incidents]}"
 
 
@@ -68,6 +73,14 @@ def test_a_tangled_process_never_breaks_a_rule_and_can_be_cancelled(data):
         if run.now_state.status == Status.ACTIVE:
             run.decide(Continue())
     assert run.ended or run.terminated
+
+
+def history_is_the_truth(run: WorldRun) -> None:
+    """The stored history, read back, folds to the state."""
+    stored = DECODER.decode(ENCODER.encode(run.events))
+    folded = fold(stored)
+    assert encode_state(folded) == encode_state(run.now_state)
+    assert folded.variables == run.variables
 
 
 def disturb(run: WorldRun, draw: Any) -> None:

@@ -1,4 +1,4 @@
-"""A command in, events out: one function per command, and the loop that moves tokens until every one of them waits.
+"""A command in, events out: one function per command. The tokens that it sets going are moved by ``moving``.
 
 ``decide`` is pure: the clock, the keys and the definition are arguments, and the same arguments give the same
 decision. A command is checked before anything changes; what is wrong with it raises a ``Rejected`` and leaves the
@@ -36,26 +36,22 @@ from procession.core.commands import (
     ThrowError,
     UpdateUserTask,
 )
-from procession.core.elements import complex_gateway, conditions, gateways, scopes
+from procession.core.elements import conditions, scopes
 from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
 from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
-from procession.core.elements.signals import look_again, served
+from procession.core.elements.signals import served
 from procession.core.elements.triggers import fire
-from procession.core.lifecycle import FAMILIES, begin, complete, end_all, raise_incident, resolve
+from procession.core.lifecycle import begin, complete, end_all, raise_incident, resolve
 from procession.core.listening import LISTENER
 from procession.core.modify import modify
+from procession.core.moving import run, take_up
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
-from procession.core.step import SIGNAL, Step
+from procession.core.step import Step
 from procession.core.variables import propagate, write
-from procession.errors import Bug, Conflict, NotFound
+from procession.errors import Conflict, NotFound
 from procession.ids import Keys
-from procession.limits import STEP_EVENTS_MAX
-from procession.model.definition import Definition, Element, Kind, Trigger
-
-SCOPE_ENDED = 0  # in place of an element of a deferred token: the scope may have completed
-RESUMED_MAX = 500  # deferred tokens that one step takes up again
-ROUNDS_MAX = 100_000  # settling rounds of one step; each moves at least one token or ends a scope
+from procession.model.definition import Definition, Element, Trigger
 
 
 class Decision(msgspec.Struct):
@@ -80,102 +76,6 @@ def decide(definition: Definition, state: State | None, command: AnyCommand, *, 
     if step.cut and step.state.status == Status.ACTIVE:
         step.follow_ups.append(Send(step.state.key, Continue()))
     return Decision(step.state, step.events, step.follow_ups)
-
-
-def run(step: Step) -> None:
-    """Move tokens until every one of them waits, or the step's bound is reached."""
-    if step.state.status == Status.SUSPENDED:
-        defer(step)
-        return
-    nodes = step.state.nodes
-    for _ in range(ROUNDS_MAX):
-        todo = step.todo
-        while todo:
-            if len(step.events) >= STEP_EVENTS_MAX:
-                defer(step)
-                return
-            flow, index, scope = todo.popleft()
-            if flow == SIGNAL:
-                look_again(step, index)
-            elif scope in nodes:
-                element = step.elements[index]
-                if element.async_before and nodes[scope].element != index:
-                    step.defer(flow, index, scope)
-                else:
-                    FAMILIES[element.kind].enter(step, element, scope, flow)
-            todo = step.todo
-        if step.state.status != Status.ACTIVE or not settle(step):
-            return
-    message = f"Instance {step.state.key} does not come to rest within {ROUNDS_MAX} rounds"
-    raise Bug(message)
-
-
-def settle(step: Step) -> bool:
-    """All tokens wait: look at conditions whose variables changed, at inclusive joins, and at scopes that are empty."""
-    state = step.state
-    if (step.changed or step.new_conditions) and conditions.settle(step):
-        return True
-    if step.definition.has_inclusive_joins and state.parked and settle_joins(step):
-        return True
-    ended = step.ended_in
-    if not ended:
-        return False
-    step.ended_in = {}
-    for scope in ended:
-        scopes.settle_scope(step, scope)
-    return bool(step.todo or step.ended_in)
-
-
-def settle_joins(step: Step) -> bool:
-    """Fire one inclusive or complex join of a scope in which something has moved. True when one fired."""
-    note_moves(step)
-    for scope in list(step.moved):
-        if gateways.settle(step, scope) or settle_complex(step, scope):
-            return True
-        del step.moved[scope]
-    return False
-
-
-def note_moves(step: Step) -> None:
-    """Note the scopes in which something has moved since joins were looked at, if tokens wait there."""
-    parked = step.state.parked
-    for event in step.events[step.looked :]:
-        if type(event) is e.Migrated:
-            step.moved.update(parked)
-        scope = getattr(event, "scope", 0)
-        if scope in parked:
-            step.moved[scope] = None
-    step.looked = len(step.events)
-    step.moved.update((scope, None) for scope in step.ended_in if scope in parked)
-
-
-def settle_complex(step: Step, scope: int) -> bool:
-    """Fire one complex gateway of a scope at rest whose reset is over. True when one fired."""
-    node = step.state.nodes.get(scope)
-    for index in list((node.arrived or {}) if node is not None else ()):
-        element = step.elements[index]
-        if element.kind == Kind.COMPLEX_GATEWAY and complex_gateway.settle(step, element, scope):
-            return True
-    return False
-
-
-def defer(step: Step) -> None:
-    """Keep in the state what is on its way: tokens, scopes to look at, conditions to look at. A later step goes on."""
-    nodes = step.state.nodes
-    for flow, number, _ in list(step.todo):
-        if flow == SIGNAL:
-            look_again(step, number)
-    for flow, element, scope in step.todo:
-        if scope in nodes and flow != SIGNAL:
-            step.defer(flow, element, scope)
-    if step.definition.has_inclusive_joins:
-        note_moves(step)
-    for scope in {**step.ended_in, **step.moved}:
-        if scope in nodes:
-            step.defer(-1, SCOPE_ENDED, scope)
-    conditions.defer(step)
-    step.todo.clear()
-    step.ended_in.clear()
 
 
 # --- one function per command -----------------------------------------------------------------------------------------
@@ -380,24 +280,6 @@ def continue_step(step: Step, command: Continue) -> None:
         message = f"Instance {step.state.key} has no deferred tokens"
         raise NotFound(message)
     take_up(step)
-
-
-def take_up(step: Step) -> None:
-    """Put deferred tokens back on their way: those before a boundary of a transaction are through it now."""
-    conditions.take_up(step)
-    pending = step.state.pending[:RESUMED_MAX]
-    if not pending:
-        return
-    step.emit(e.TokensResumed(len(pending)))
-    step.cut = bool(step.state.pending)
-    for flow, index, scope in pending:
-        element = step.elements[index]
-        if index == SCOPE_ENDED:
-            step.ended_in[scope] = None
-        elif element.async_before and scope in step.state.nodes:
-            FAMILIES[element.kind].enter(step, element, scope, flow)
-        else:
-            step.todo.append((flow, index, scope))
 
 
 def suspend(step: Step, command: Suspend) -> None:

@@ -49,6 +49,7 @@ FAMILIES: dict[int, Family] = {}  # by Kind; filled by core.elements
 CHOOSERS: dict[int, Callable[[Step, Element, int], tuple[int, ...]]] = {}  # gateways' own rules; likewise
 LOOPS: dict[bool, Loop] = {}  # by LoopSpec.multi_instance; likewise
 COLLECTORS: list[Start] = []  # keep a result of an activity that ends a path in an ad-hoc sub-process; likewise
+TAKERS: list[Callable[[Step, Element, int, int], bool]] = []  # hold a token before a flow for its listeners; likewise
 HANDLER_DONE: list[HandlerDone] = []  # told when a compensation handler has completed; likewise
 
 
@@ -234,11 +235,14 @@ def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> No
         return
     for _ in range(element.completion_quantity):
         for flow in flows:
+            chosen = step.flows[flow]
+            if chosen.listeners and TAKERS[0](step, element, scope, flow):
+                continue
             step.emit(e.FlowTaken(flow, scope))
             if element.async_after:
-                step.defer(flow, step.flows[flow].target, scope)
+                step.defer(flow, chosen.target, scope)
             else:
-                step.todo.append((flow, step.flows[flow].target, scope))
+                step.todo.append((flow, chosen.target, scope))
 
 
 def terminate(step: Step, key: int) -> None:

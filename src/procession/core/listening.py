@@ -17,7 +17,11 @@ from procession.jobs.kinds import JobKind
 from procession.model.definition import Element, Listener
 
 LISTENER = "listener"
-PHASES = {"start": Phase.ACTIVATING, "end": Phase.COMPLETING}  # others: the user task is open, its element active
+PHASES = {
+    "start": Phase.ACTIVATING,
+    "end": Phase.COMPLETING,
+    "take": Phase.LEAVING,
+}  # others: the user task is open, its element active
 RETRIES_MAX = 32_767
 
 
@@ -33,7 +37,9 @@ def order(
     step: Step, element: Element, node: ElementInstance, event: str, position: int, about: dict[str, Any]
 ) -> bool:
     """Order the job of the listener at a position among those of this event; False: there is none. Raises Problem."""
-    listeners = [listener for listener in element.listeners if listener.event == event]
+    flow: int = about.get("flow", -1)
+    known = element.listeners if flow < 0 else step.flows[flow].listeners
+    listeners = [listener for listener in known if listener.event == event]
     if position >= len(listeners):
         return False
     job_type, retries = _described(step, element, node, listeners[position])

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import msgspec
 
 from procession.core import events as e
-from procession.core.decide import Decision, run
+from procession.core.decide import Decision
 from procession.core.lifecycle import raise_incident
+from procession.core.moving import run
 from procession.core.problems import Problem
 from procession.core.state import Compensation, ElementInstance, Phase, State, Status, Wait
 from procession.core.step import Step
@@ -70,16 +71,14 @@ def migrate(
 def _open_new_waits(step: Step, node: ElementInstance) -> None:
     """Wait for the events that the target has beyond those that were kept."""
     element = step.elements[node.element]
+    events = list(element.boundaries) if not node.loop_index else []
+    if not node.body:
+        events += [step.elements[index].start_event for index in element.event_sub_processes]
     known = {wait.element for wait in node.waits or ()}
     try:
-        if not node.loop_index:
-            for index in element.boundaries:
-                if index not in known:
-                    open_event(step, step.elements[index], node, node.scope)
-        for index in () if node.body else element.event_sub_processes:
-            start = step.elements[index].start_event
-            if start >= 0 and start not in known:
-                open_event(step, step.elements[start], node, node.key)
+        for index in events:
+            if index >= 0 and index not in known:
+                open_event(step, step.elements[index], node, node.key)
     except Problem as problem:
         if not node.incident:
             raise_incident(step, node, problem, Phase(node.phase))

@@ -61,7 +61,8 @@ class Step:
         self.ended_in: dict[int, None] = {}  # scopes in which a token ended: perhaps complete
         self.moved: dict[int, None] = {}  # scopes with joins to look at, because something moved in them
         self.looked = 0  # events that have been looked at for that
-        self.changed: set[tuple[int, str]] = set()  # (scope, name) of variables written since conditions were looked at
+        self.changed: dict[tuple[int, str], str] = {}  # (scope, name) of variables written since conditions were looked
+        # at, with what happened to them: create | update
         self.new_conditions: list[int] = []  # conditional waits opened since then
         self.signals: list[
             tuple[str, dict[str, Any], int]

@@ -42,10 +42,13 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any FEEL value to any JSON value
 
 def write(step: Step, scope: int, values: dict[str, Any]) -> None:
     """Set variables in exactly this scope."""
-    if values:
-        step.emit(e.VariablesSet(scope, values))
-        if step.definition.has_conditions:
-            step.changed.update((scope, name) for name in values)
+    if not values:
+        return
+    if step.definition.has_conditions:
+        state = step.state
+        known = state.variables if scope == state.root else state.nodes[scope].variables or {}
+        step.changed.update({(scope, name): "update" if name in known else "create" for name in values})
+    step.emit(e.VariablesSet(scope, values))
 
 
 def propagate(step: Step, key: int, values: dict[str, Any]) -> None:

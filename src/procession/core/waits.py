@@ -23,9 +23,9 @@ WAITING = frozenset({Trigger.MESSAGE, Trigger.TIMER, Trigger.SIGNAL, Trigger.CON
 
 
 def open_boundaries(step: Step, element: Element, node: ElementInstance) -> None:
-    """Wait for the boundary events of an activity, in the scope around it. Raises Problem."""
+    """Wait for the boundary events of an activity; their expressions see its local variables. Raises Problem."""
     for index in element.boundaries:
-        open_event(step, step.elements[index], node, node.scope)
+        open_event(step, step.elements[index], node, node.key)
 
 
 def open_event_sub_processes(step: Step, element: Element, node: ElementInstance) -> None:

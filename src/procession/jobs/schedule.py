@@ -1,9 +1,9 @@
 """When something is due: dates, durations, repeating intervals and cron, as instants in milliseconds. Pure.
 
-Sources: ISO 8601 (dates, durations, ``R<n>/<start>/<duration>``) as BPMN's timers use it; cron with five or six fields
-(seconds first), names, ``L W #`` and the ``@daily`` macros as Spring and Camunda 8 write it. Parsing is done by isodate
-and cronsim. Repetitions of an interval are computed from its anchor, so that they do not drift and months keep their
-day (P1M from 31 January: 28 February, then 31 March).
+Sources: ISO 8601 (dates, durations, ``R<n>/<start>/<duration>``) as BPMN's timers use it; cron in five or six
+fields (seconds first), names, ``L W #`` and the ``@daily`` macros as Spring and Camunda 8 write it. A cron expression may begin
+with ``CRON_TZ=<zone>``, else it is UTC. Parsing is done by isodate and cronsim. Repetitions of an interval are computed
+from its anchor, so that they do not drift and months keep their day (P1M from 31 January: 28 February, then 31 March).
 """
 
 from __future__ import annotations
@@ -163,6 +163,9 @@ def _split_cycle(text: str) -> tuple[int, str, str]:
     if len(rest) not in {1, 2}:
         message = f"Expected 'R<n>/<duration>' or 'R<n>/<start>/<duration>', found the timer cycle '{text}'"
         raise InvalidValue(message)
+    if len(rest) == 2 and not rest[1].lstrip("+-").startswith("P"):
+        between = to_instant(_to_moment(rest[1])) - to_instant(_to_moment(rest[0]))
+        rest[1] = f"PT{between / 1000}S"
     if parse_duration(rest[-1]) <= timedelta(0) if isinstance(parse_duration(rest[-1]), timedelta) else False:
         message = f"Expected a positive duration, found '{rest[-1]}' in the timer cycle '{text}'"
         raise InvalidValue(message)
@@ -186,9 +189,14 @@ def _repetition_after(first: int, period: str, instant: int) -> int:
     raise InvalidValue(message)
 
 
-def _cron_next(expression: str, after: int, zone: tzinfo = UTC) -> int:
-    """The first firing of a cron expression later than ``after``; ``?`` means ``*``. Raises InvalidValue."""
-    text = MACROS.get(expression.lower(), expression).replace("?", "*")
+def _cron_next(expression: str, after: int) -> int:
+    """The first firing of a cron expression later than ``after``; ``?`` means ``*``. Raises InvalidValue.
+
+    Where clocks are put forward, what falls into the gap fires right after it; where they are put back, what falls into
+    the hour that comes twice fires in its first turn only.
+    """
+    zone, fields = _zone_and_fields(expression)
+    text = MACROS.get(fields.lower(), fields).replace("?", "*")
     try:
         moment = next(CronSim(text, to_datetime(after).astimezone(zone)))
     except (CronSimError, StopIteration, ValueError, OverflowError) as error:
@@ -197,6 +205,19 @@ def _cron_next(expression: str, after: int, zone: tzinfo = UTC) -> int:
         )
         raise InvalidValue(message) from error
     return to_instant(moment)
+
+
+def _zone_and_fields(expression: str) -> tuple[tzinfo, str]:
+    """The time zone in front of a cron expression (``CRON_TZ=Europe/Berlin 0 9 * * *``), else UTC, and the rest."""
+    head, _, rest = expression.partition(" ")
+    prefix = next((prefix for prefix in ("CRON_TZ=", "TZ=") if head.startswith(prefix)), "")
+    if not prefix:
+        return UTC, expression
+    try:
+        return ZoneInfo(head.removeprefix(prefix)), rest.strip()
+    except (KeyError, OSError, ValueError) as error:
+        message = f"Expected a time zone such as Europe/Berlin, found '{head}' in the timer cycle '{expression}'"
+        raise InvalidValue(message) from error
 
 
 def _bounded(instant: int, value: object) -> int:

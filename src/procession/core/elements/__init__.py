@@ -10,11 +10,12 @@ from procession.core.elements import (
     complex_gateway,
     events,
     gateways,
+    listeners,
     multi_instance,
     scopes,
     tasks,
 )
-from procession.core.lifecycle import CHOOSERS, COLLECTORS, FAMILIES, HANDLER_DONE, LOOPS, Family, Loop
+from procession.core.lifecycle import CHOOSERS, COLLECTORS, FAMILIES, HANDLER_DONE, LOOPS, TAKERS, Family, Loop
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
@@ -79,5 +80,6 @@ LOOPS.update(
         False: Loop(multi_instance.start_loop, multi_instance.left_loop),
     }
 )
+TAKERS[:] = [listeners.hold_before_flow]
 COLLECTORS[:] = [ad_hoc.collect]
 HANDLER_DONE[:] = [events.handler_completed]

@@ -1,7 +1,8 @@
 """Conditional events: looked at when a variable that their condition sees has changed, and once when they open.
 
-Camunda 8's rule for non-interrupting ones: every matching change fires again. Only a change that is visible counts: a
-local variable of the same name hides one further out.
+Camunda 8's rule for non-interrupting ones: every matching change fires again. A condition sees the variables of the
+element that waits: its activity for a boundary event, its scope for an event sub-process. Only a change that is visible
+there counts: a local variable of the same name hides one further out.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from procession.core.elements.triggers import fire
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import Step
 from procession.limits import STEP_EVENTS_MAX
-from procession.model.definition import EventSpec, Kind
+from procession.model.definition import EventSpec
 
 
 def settle(step: Step) -> bool:
     """Fire the conditions that have become true. True when one fired."""
     changed, fresh = step.changed, step.new_conditions
-    step.changed, step.new_conditions = set(), []
+    step.changed, step.new_conditions = {}, []
     fired = False
     for key in list(step.state.conditions):
         owner = step.state.nodes.get(step.state.waits.get(key, 0))
@@ -25,8 +26,7 @@ def settle(step: Step) -> bool:
             continue
         wait = next(wait for wait in owner.waits or () if wait.key == key)
         spec = step.elements[wait.element].events[wait.spec]
-        scope = _scope(step, owner, wait)
-        if (key in fresh or _concerns(step, spec, scope, changed)) and _holds(step, spec, scope):
+        if (key in fresh or _concerns(step, spec, owner.key, changed)) and _holds(step, spec, owner.key):
             if len(step.events) >= STEP_EVENTS_MAX:
                 step.emit(e.WaitSeen(key, True))  # noqa: FBT003 - a positional record
                 step.cut = True
@@ -39,10 +39,10 @@ def settle(step: Step) -> bool:
 def defer(step: Step) -> None:
     """Mark the conditions that should be looked at, for the step that goes on."""
     changed, fresh = step.changed, set(step.new_conditions)
-    step.changed, step.new_conditions = set(), []
+    step.changed, step.new_conditions = {}, []
     for key, owner, wait in _open(step):
         spec = step.elements[wait.element].events[wait.spec]
-        if not wait.seen and (key in fresh or _concerns(step, spec, _scope(step, owner, wait), changed)):
+        if not wait.seen and (key in fresh or _concerns(step, spec, owner.key, changed)):
             step.emit(e.WaitSeen(key, True))  # noqa: FBT003 - a positional record
             step.cut = True
 
@@ -74,16 +74,11 @@ def _counts(step: Step, wait: Wait) -> bool:
     return step.elements[wait.element].parallel_multiple
 
 
-def _scope(step: Step, owner: ElementInstance, wait: Wait) -> int:
-    """The scope that a condition sees: that of its scope for an event sub-process, else the one around its owner."""
-    is_start = step.elements[wait.element].kind == Kind.START_EVENT
-    return owner.key if is_start or not owner.scope else owner.scope
-
-
-def _concerns(step: Step, spec: EventSpec, scope: int, changed: set[tuple[int, str]]) -> bool:
-    """Whether one of the changes is of a variable that the condition sees."""
+def _concerns(step: Step, spec: EventSpec, scope: int, changed: dict[tuple[int, str], str]) -> bool:
+    """Whether one of the changes is of a variable that the condition sees, and of a kind that it listens to."""
     names = spec.variable_names or (spec.condition.names if spec.condition is not None else frozenset[str]())
-    return any((_holder(step, scope, name), name) in changed for name in names)
+    kinds = [changed.get((_holder(step, scope, name), name), "") for name in names]
+    return any(kind and (not spec.variable_events or kind in spec.variable_events) for kind in kinds)
 
 
 def _holder(step: Step, key: int, name: str) -> int:

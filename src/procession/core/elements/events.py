@@ -49,7 +49,7 @@ def enter_catch(step: Step, element: Element, scope: int, flow: int) -> None:
 
 def start_catch(step: Step, element: Element, node: ElementInstance) -> None:
     """Open the waits. Raises Problem."""
-    open_event(step, element, node, node.scope)
+    open_event(step, element, node, node.key)
 
 
 def enter_gateway(step: Step, element: Element, scope: int, flow: int) -> None:

@@ -21,6 +21,21 @@ DENIABLE = frozenset({"completing", "assigning", "updating"})
 UPDATES = {"assign": "assigning", "unassign": "assigning"}  # which listeners an action concerns; others: updating
 
 
+def hold_before_flow(step: Step, element: Element, scope: int, flow: int) -> bool:
+    """Keep a token at an element until the listeners of the flow that it takes are done. False: there are none."""
+    key = step.keys.take()
+    step.emit(e.Activated(key, element.index, scope, -1, False, 0))  # noqa: FBT003 - a positional record
+    node = step.state.nodes[key]
+    try:
+        if listen(step, element, node, "take", flow=flow):
+            return True
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.LEAVING)
+        return True
+    step.emit(e.Completed(key))
+    return False
+
+
 def complete_after_listeners(step: Step, element: Element, node: ElementInstance, variables: dict[str, Any]) -> None:
     """A person is done: the completing listeners have to agree."""
     _must_not_wait(element, node)
@@ -65,7 +80,7 @@ def listener_done(step: Step, element: Element, node: ElementInstance, command: 
             step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
         _go_on(step, element, node, event, about)
     except Problem as problem:
-        raise_incident(step, node, problem, Phase.ACTIVATING if event in {"start", "creating"} else Phase.COMPLETING)
+        raise_incident(step, node, problem, Phase.ACTIVATING if event in {"start", "creating"} else Phase(node.phase))
 
 
 def _go_on(step: Step, element: Element, node: ElementInstance, event: str, about: dict[str, Any]) -> None:
@@ -79,6 +94,12 @@ def _go_on(step: Step, element: Element, node: ElementInstance, event: str, abou
                 end_scope(step, element, node)
             else:
                 leave(step, element, node)
+        case "take":
+            flow: int = about["flow"]
+            scope = node.scope
+            step.emit(e.Completed(node.key))
+            step.emit(e.FlowTaken(flow, scope))
+            step.enter(step.flows[flow].target, scope, flow)
         case "creating":
             open_user_task(step, element, node)
             if changes:

@@ -16,6 +16,7 @@ _DATE: Final = re.compile(
 )
 _REPEAT: Final = re.compile(r"R(\d*)$")
 _CRON_FIELD: Final = re.compile(r"[\w*?#,/-]+")
+_CRON_ZONE: Final = re.compile(r"(?:CRON_)?TZ=[\w/+-]+")
 _CRON_WORDS: Final = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
 _ONLY_EXACT: Final = re.compile(r"[+-]?P(?:\d+W|(?:\d+D)?(?:T.*)?)$")
 
@@ -40,6 +41,9 @@ def is_cycle(text: str) -> bool:
     if _REPEAT.match(parts[0]):
         return _is_interval(parts[1:])
     fields = text.split()
+    if len(fields) > 1 and _CRON_ZONE.fullmatch(fields[0]):
+        fields = fields[1:]
+        text = " ".join(fields)
     if len(fields) == 1:
         return text in _CRON_WORDS
     return len(fields) in {5, 6, 7} and all(_CRON_FIELD.fullmatch(field) for field in fields)
