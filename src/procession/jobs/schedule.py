@@ -1,9 +1,10 @@
 """When something is due: dates, durations, repeating intervals and cron, as instants in milliseconds. Pure.
 
-Sources: ISO 8601 (dates, durations, ``R<n>/<start>/<duration>``) as BPMN's timers use it; cron in five or six
-fields (seconds first), names, ``L W #`` and the ``@daily`` macros as Spring and Camunda 8 write it. A cron expression may begin
-with ``CRON_TZ=<zone>``, else it is UTC. Parsing is done by isodate and cronsim. Repetitions of an interval are computed
-from its anchor, so that they do not drift and months keep their day (P1M from 31 January: 28 February, then 31 March).
+Sources: ISO 8601 (dates, durations, ``R<n>/<start>/<duration>``) as BPMN's timers use it; cron with five or six
+fields (seconds first), names, ``L W #`` and the ``@daily`` macros as Spring and Camunda 8 write it. A cron expression
+may begin with ``CRON_TZ=<zone>``, else it is UTC. Parsing is done by isodate and cronsim. Repetitions of an interval
+are computed from its anchor, so that they do not drift and months keep their day (P1M from 31 January: 28 February,
+then 31 March).
 """
 
 from __future__ import annotations
