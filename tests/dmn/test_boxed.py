@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dmn.models import evaluate, knowledge, literal, messages
+from tests.dmn.models import evaluate, knowledge, literal, messages, table
 
 
 def boxed(tag, attributes="", **children):
@@ -140,5 +140,13 @@ def test_boxed_loops_share_the_budget_of_one_evaluation():
     inner = boxed("for", 'iteratorVariable="y"', in_="[1..100000]", return_="y")
     outer = f'<for iteratorVariable="x"><in>{literal("[1..1000]")}</in><return>{inner}</return></for>'
     evaluation = evaluate(outer)
+    assert evaluation.result is None
+    assert any("ITERATIONS_MAX" in message for message in messages(evaluation))
+
+
+def test_a_large_table_in_a_loop_spends_the_budget_by_its_rules():
+    large = table(["x"], ["n"], *[[f"< {n}", "1"] for n in range(1000)], policy="COLLECT", aggregation="COUNT")
+    logic = literal("for i in 1..100000 return size(i)")
+    evaluation = evaluate(logic, {}, knowledge("size", {"x": "number"}, large), knows=["size"])
     assert evaluation.result is None
     assert any("ITERATIONS_MAX" in message for message in messages(evaluation))

@@ -68,6 +68,7 @@ def _context(build: Build, element: Xml, names: Names) -> Boxed:
         visible = visible | {name} if name else visible
 
     def context(run: DecisionRun, variables: Variables) -> object:
+        run.spend(len(entries))
         scope = dict(variables)
         result: dict[str, object] = {}
         for name, value in entries:
@@ -82,7 +83,12 @@ def _context(build: Build, element: Xml, names: Names) -> Boxed:
 
 def _list(build: Build, element: Xml, names: Names) -> Boxed:
     items = [compile_boxed(build, child, names) for child in element.children if child.name in _KINDS]
-    return lambda run, variables: [item(run, variables) for item in items]
+
+    def make(run: DecisionRun, variables: Variables) -> object:
+        run.spend(len(items))
+        return [item(run, variables) for item in items]
+
+    return make
 
 
 def _relation(build: Build, element: Xml, names: Names) -> Boxed:
@@ -102,7 +108,12 @@ def _relation(build: Build, element: Xml, names: Names) -> Boxed:
                 for title, cell, coercion in zip(titles, cells, coercions, strict=False)
             ]
         )
-    return lambda run, variables: [{title: cell(run, variables) for title, cell in row} for row in rows]
+
+    def make(run: DecisionRun, variables: Variables) -> object:
+        run.spend(len(rows) * len(columns))
+        return [{title: cell(run, variables) for title, cell in row} for row in rows]
+
+    return make
 
 
 def _conditional(build: Build, element: Xml, names: Names) -> Boxed:

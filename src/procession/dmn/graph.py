@@ -156,6 +156,7 @@ class Decision:
         """Its value, given those of the decisions that it requires; the run keeps how it came about."""
         read = [need.input.read(run, context, _further(imports, need.prefix)) for need in self.inputs]
         variables = self._variables(context, read, results)
+        run.spend()
         before, run.tables, run.at = run.tables, [], self.place
         value = self.logic.boxed(run, variables)
         if self.logic.coercion is not None:

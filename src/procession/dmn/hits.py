@@ -6,6 +6,7 @@ A row is the outputs of one rule that matched, in the order of the output column
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Final, Literal, get_args
 
 from procession.feel import compile as compile_feel
@@ -27,8 +28,33 @@ PRIORITIZED: Final[frozenset[HitPolicy]] = frozenset({"PRIORITY", "OUTPUT ORDER"
 
 Row = tuple[object, ...]
 
-# The output values of a column in the order of their priority; nothing where the column has no such list.
-Priorities = Sequence[object]
+_SIMPLE: Final = frozenset({str, int, Decimal})
+
+
+class Priorities:
+    """The output values of a column, highest first; none where the column has no such list."""
+
+    __slots__ = ("_places", "_values")
+
+    def __init__(self, values: Sequence[object]) -> None:
+        self._values = values
+        self._places: dict[object, int] | None = None
+        if all(type(value) in _SIMPLE for value in values):
+            self._places = {value: place for place, value in reversed(list(enumerate(values)))}
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def rank(self, value: object) -> int:
+        """The place of a value, from 0; behind all others for one that is not there."""
+        value = feel(value)
+        last = len(self._values)
+        if self._places is not None and type(value) in _SIMPLE:
+            return self._places.get(value, last)
+        return next((place for place, item in enumerate(self._values) if is_in(value, feel(item)) is True), last)
+
+
+NO_PRIORITIES: Final = Priorities(())
 
 
 def single_row(policy: HitPolicy, rows: Sequence[Row], priorities: Sequence[Priorities]) -> Row:
@@ -57,12 +83,7 @@ def by_priority(rows: Sequence[Row], priorities: Sequence[Priorities]) -> list[R
 
     A value that is in no list comes last; rows of equal priority keep the order of the rules.
     """
-    return sorted(rows, key=lambda row: [_rank(value, order) for value, order in zip(row, priorities, strict=True)])
-
-
-def _rank(value: object, order: Priorities) -> int:
-    value = feel(value)
-    return next((place for place, item in enumerate(order) if is_in(value, feel(item)) is True), len(order))
+    return sorted(rows, key=lambda row: [order.rank(value) for value, order in zip(row, priorities, strict=True)])
 
 
 def _aggregator(name: str) -> Callable[[list[object], Run], object]:

@@ -26,10 +26,11 @@ def read_items(build: Build, root: Xml) -> None:
             items[name] = item
             meanings[name] = ANY
     bases = {name: _base(build, item, name) for name, item in items.items()}
-    for name, base in bases.items():
-        if _comes_back(name, bases):
-            build.findings.error("TYPE_CYCLE", f"The type '{name}' is defined by itself", items[name])
-            base = ANY  # noqa: PLW2901 - the definition is not used
+    circles = _circles(bases)
+    for name in circles:
+        build.findings.error("TYPE_CYCLE", f"The type '{name}' is defined by itself", items[name])
+    for name, node in bases.items():
+        base = ANY if name in circles else node
         build.types.shapes[name] = base
         meanings[name] = _meaning(build, items[name], base)
         _keep_allowed_text(build.types, name, items[name])
@@ -106,16 +107,20 @@ def _keep_allowed_text(types: Types, name: str, item: Xml) -> None:
         types.allowed_texts[name] = types.allowed_texts[reference.text]
 
 
-def _comes_back(name: str, bases: Mapping[str, TypeNode]) -> bool:
-    """Whether a name means itself, with nothing in between that a value could be."""
-    node: TypeNode | None = bases[name]
-    for _ in bases:
-        if not isinstance(node, NamedType):
-            return False
-        if node.name == name:
-            return True
-        node = bases.get(node.name)
-    return isinstance(node, NamedType)
+def _circles(bases: Mapping[str, TypeNode]) -> set[str]:
+    """The names that mean themselves, or such a name, with nothing in between that a value could be."""
+    circular: set[str] = set()
+    seen: set[str] = set()
+    for name in bases:
+        way: dict[str, None] = {}
+        node: TypeNode | None = NamedType(name)
+        while isinstance(node, NamedType) and node.name in bases and node.name not in seen and node.name not in way:
+            way[node.name] = None
+            node = bases[node.name]
+        if isinstance(node, NamedType) and (node.name in way or node.name in circular):
+            circular.update(way)
+        seen.update(way)
+    return circular
 
 
 def member_names(root: Xml) -> frozenset[str]:

@@ -96,6 +96,7 @@ class Table:
 
     def __call__(self, run: DecisionRun, variables: Variables) -> object:
         """The table's result over the variables in scope; the run keeps what matched."""
+        run.spend(len(self.rules))  # a table in a function that a loop calls costs what it is large
         try:
             inputs = [self._input(run, variables, column) for column in self.inputs]
         except Invalid as problem:

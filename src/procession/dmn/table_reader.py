@@ -11,6 +11,7 @@ from procession.dmn.build import NOT_FEEL, Build, Names, text_of
 from procession.dmn.hits import (
     AGGREGATIONS,
     MULTIPLE,
+    NO_PRIORITIES,
     PRIORITIZED,
     Aggregation,
     HitPolicy,
@@ -118,12 +119,12 @@ def _declared_type(table: Xml) -> Xml:
 def _priorities(text: str) -> Priorities:
     """Output values as a list. Those that are no list of values have been reported as tests, or have no order."""
     if not text or text == "-":
-        return ()
+        return NO_PRIORITIES
     try:
         values = compile_feel(f"[{text}]").evaluate({})
     except FeelSyntaxError:
-        return ()
-    return tuple(cast("list[object]", values)) if type(values) is list else ()
+        return NO_PRIORITIES
+    return Priorities(cast("list[object]", values)) if type(values) is list else NO_PRIORITIES
 
 
 class _Rules:

@@ -110,7 +110,11 @@ def _passing(tests: tuple[CompiledTest, ...], *, negated: bool) -> Test:
 
 
 def _any_of(tests: tuple[Test, ...]) -> Test:
-    return lambda frame, value: any(test(frame, value) is True for test in tests)
+    def passes(frame: Frame, value: object) -> bool | None:
+        frame.run.spend(len(tests))
+        return any(test(frame, value) is True for test in tests)
+
+    return passes
 
 
 def _one(compiled: CompiledTest) -> Test:

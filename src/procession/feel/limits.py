@@ -43,6 +43,9 @@ PATTERN_STEPS_MAX: Final = 100_000_000
 # Compiled patterns and parsed zones that are kept.
 PATTERNS_KEPT: Final = 256
 
+# Tokens of a name with spaces or operators inside; longer ones have to stand in backquotes.
+NAME_TOKENS_MAX: Final = 64
+
 # Sets of names in scope whose names of several tokens are kept; the expressions of a model share a few.
 NAME_SETS_KEPT: Final = 64
 

@@ -4,14 +4,12 @@ FEEL allows spaces and the symbols . / - ' + * inside names, so that `a-b` is a 
 is in scope. This module holds the names in scope and finds the longest one at a place. It never reads values.
 """
 
-from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from heapq import merge
-from typing import Final, NamedTuple
+from typing import Final
 
 from procession.feel.lexer import Token, tokenize
-from procession.feel.limits import NAME_SETS_KEPT
+from procession.feel.limits import NAME_SETS_KEPT, NAME_TOKENS_MAX
 from procession.feel.problems import FeelSyntaxError
 
 # Built-in functions whose name holds a keyword; plain words need no help.
@@ -25,63 +23,73 @@ def normalize(name: str) -> str:
     return " ".join(name.split())
 
 
-class _Known(NamedTuple):
-    """A name of several tokens. Longer names come first."""
+class _Node:
+    """The names that go on, or end, after the same tokens."""
 
-    order: int
-    parts: _Parts
-    name: str
+    __slots__ = ("names", "next")
+
+    def __init__(self) -> None:
+        self.next: dict[str, _Node] = {}
+        self.names: list[tuple[_Parts, str]] = []
+
+    def add(self, name: str, parts: _Parts) -> None:
+        """Make a name known below this node."""
+        node = self
+        for text, _ in parts:
+            node = node.next.setdefault(text, _Node())
+        if all(name != other for _, other in node.names):
+            node.names.append((parts, name))
 
 
 class Scope:
-    """The names that consist of several tokens, by their first token.
+    """The names that consist of several tokens, as a tree of their tokens.
 
     Those that it is made with are read once for all texts that share them; a text adds its own.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._given = _by_first_token(frozenset(names))
-        self._own: dict[str, list[_Known]] = {}
-        self._declared: set[str] = set()
+        self._given = _tree_of(frozenset(names))
+        self._own = _Node()
 
     def declare(self, name: str) -> None:
         """Make a name known from here on. Names of one token need no declaration."""
         name = normalize(name)
-        if name in self._declared:
-            return
-        self._declared.add(name)
         parts = _parts(name)
-        if len(parts) > 1:
-            insort(self._own.setdefault(parts[0][0], []), _Known(-len(parts), parts, name), key=_order)
+        if parts:
+            self._own.add(name, parts)
 
     def longest(self, tokens: list[Token], index: int) -> tuple[str, int] | None:
         """The longest known name at a place and how many tokens it takes. Spacing as declared is preferred."""
         first = tokens[index].text
-        given, own = self._given.get(first), self._own.get(first)
-        known = list(merge(given, own, key=_order)) if given and own else given or own
-        if known is None:
+        if first not in self._given.next and first not in self._own.next:
             return None
+        known = [*_along(self._given, tokens, index), *_along(self._own, tokens, index)]
+        known.sort(key=lambda found: -len(found[0]))
         for exact in (True, False):
-            for _, parts, name in known:
+            for parts, name in known:
                 if _stands_at(parts, tokens, index, exact=exact):
                     return name, len(parts)
         return None
 
 
-def _order(known: _Known) -> int:
-    return known.order
+def _along(node: _Node, tokens: list[Token], index: int) -> Iterator[tuple[_Parts, str]]:
+    """The names whose tokens stand at a place, whatever the spaces between them."""
+    for place in range(index, len(tokens)):
+        following = node.next.get(tokens[place].text)
+        if following is None:
+            return
+        yield from following.names
+        node = following
 
 
 @lru_cache(maxsize=NAME_SETS_KEPT)
-def _by_first_token(names: frozenset[str]) -> dict[str, list[_Known]]:
-    found: dict[str, list[_Known]] = {}
+def _tree_of(names: frozenset[str]) -> _Node:
+    tree = _Node()
     for name in sorted({normalize(name) for name in names}):
         parts = _parts(name)
-        if len(parts) > 1:
-            found.setdefault(parts[0][0], []).append(_Known(-len(parts), parts, name))
-    for known in found.values():
-        known.sort(key=_order)
-    return found
+        if parts:
+            tree.add(name, parts)
+    return tree
 
 
 def function_with_keyword(tokens: list[Token], index: int) -> tuple[str, int] | None:
@@ -95,11 +103,14 @@ def function_with_keyword(tokens: list[Token], index: int) -> tuple[str, int] | 
 
 
 def _parts(name: str) -> _Parts:
+    """The tokens of a name; nothing for one of a single token, or of more than anybody writes."""
     try:
         tokens = tokenize(name)[:-1]
     except FeelSyntaxError:
         return ()
     if any(token.kind not in ("name", "keyword", "number", "symbol") for token in tokens):
+        return ()
+    if not 1 < len(tokens) <= NAME_TOKENS_MAX:
         return ()
     return tuple((token.text, token.spaced) for token in tokens)
 
