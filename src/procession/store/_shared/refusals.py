@@ -36,13 +36,25 @@ def refusal_of_step(step: Step) -> str:
 
 def check_jobs(jobs: Iterable[NewJob]) -> None:
     """Raise InvalidValue for the first job that no store can write."""
+    seen: tuple[object, ...] = ()  # what was found to be fine: of many jobs most are alike but for key and arguments
     for job in jobs:
+        shared = (
+            job.queue,
+            job.type,
+            job.element,
+            job.tenant,
+            job.priority,
+            job.retries,
+            job.run_at,
+            job.delay_ms,
+        )
         try:
-            why = _refusal_of_job(job)
+            why = (_refusal_of_job_but_args(job) if shared != seen else "") or _refusal_of_args(job)
         except (TypeError, AttributeError) as error:
             why = f"Expected texts, numbers and bytes as NewJob declares them in job {job.key}: {error}"
         if why:
             raise InvalidValue(why)
+        seen = shared
 
 
 def check_messages(messages: Iterable[NewMessage]) -> None:
@@ -136,6 +148,10 @@ def _rows_of(step: Step) -> Iterator[Row]:
 
 
 def _refusal_of_job(job: NewJob) -> str:
+    return _refusal_of_job_but_args(job) or _refusal_of_args(job)
+
+
+def _refusal_of_job_but_args(job: NewJob) -> str:
     if not _is_plain(f"{job.queue}{job.type}{job.element}{job.tenant}") and (why := _refusal_of_row(job)):
         return why
     if not (-INT_MAX <= job.priority <= INT_MAX and 0 <= job.retries <= INT_MAX):
@@ -148,11 +164,16 @@ def _refusal_of_job(job: NewJob) -> str:
             f"Expected job {job.key} to be due between 1970 and {limits.TIMER_MS_MAX} ms (TIMER_MS_MAX), "
             f"got {job.run_at} and a delay of {job.delay_ms}"
         )
-    if job.args:
-        if job.kind == JobKind.TASK:
-            return _refusal_of_json(job.args, "args", limits.JOB_ARGS_BYTES_MAX, "JOB_ARGS_BYTES_MAX")
-        return _refusal_of_json(job.args, "args", _follow_up_bytes_max(), "VARIABLES_BYTES_MAX")
     return ""
+
+
+def _refusal_of_args(job: NewJob) -> str:
+    args = job.args
+    if len(args) <= limits.JOB_ARGS_BYTES_MAX and args.isascii() and b"\0" not in args:
+        return ""
+    if job.kind == JobKind.TASK:
+        return _refusal_of_json(args, "args", limits.JOB_ARGS_BYTES_MAX, "JOB_ARGS_BYTES_MAX")
+    return _refusal_of_json(args, "args", _follow_up_bytes_max(), "VARIABLES_BYTES_MAX")
 
 
 def _follow_up_bytes_max() -> int:

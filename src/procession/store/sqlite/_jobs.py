@@ -33,6 +33,9 @@ class _Ready(msgspec.Struct, array_like=True, gc=False):
     tenant: str
 
 
+_Shared = tuple[int, int, int, int, int, str, str, str]  # what jobs of a bulk have in common
+_ALIKE_MIN = 16  # fewer rows alike go with the others: a statement of their own costs more than binding all values
+
 # Plain numbers: for a value of a subclass of int sqlite3 looks for an adapter first, which costs more than the bind.
 _READY, _RUNNING, _SCHEDULED, _FAILED = map(
     int, (JobState.READY, JobState.RUNNING, JobState.SCHEDULED, JobState.FAILED)
@@ -52,30 +55,28 @@ def insert_jobs(session: Session, jobs: Sequence[NewJob]) -> None:
 def enqueue_jobs(session: Session, jobs: Sequence[NewJob]) -> list[None]:
     """Insert jobs that are not there yet."""
     now = session.now
-    plain: list[tuple[object, ...]] = []
+    alike: dict[_Shared, list[int | str]] = {}
     other: list[tuple[object, ...]] = []
     for job in jobs:
         if job.owner or job.instance or job.element_instance or job.definition or job.element:
             other.append(_row(job, now))
+            continue
+        shared = (job.kind, job.priority, job.run_at, job.delay_ms, job.retries, job.queue, job.type, job.tenant)
+        pairs = alike.get(shared)
+        if pairs is None:
+            pairs = alike[shared] = []
+        pairs.append(job.key)
+        pairs.append(job.args.decode())
+    single: list[tuple[object, ...]] = []
+    for (kind, priority, run_at, delay_ms, retries, queue, type_, tenant), pairs in alike.items():
+        due = run_at or now + delay_ms
+        state = _SCHEDULED if due > now else _READY
+        shared = (int(kind), state, priority, due, retries, now, queue, type_, tenant)
+        if len(pairs) >= 2 * _ALIKE_MIN:
+            session.insert_pairs("insert_like_jobs", shared, pairs)
         else:
-            run_at = job.run_at or now + job.delay_ms
-            state = _SCHEDULED if run_at > now else _READY
-            plain.append(
-                (
-                    job.key,
-                    int(job.kind),
-                    state,
-                    job.priority,
-                    run_at,
-                    job.retries,
-                    now,
-                    job.queue,
-                    job.type,
-                    job.tenant,
-                    job.args,
-                )
-            )
-    session.insert("insert_plain_jobs", plain)
+            single += [(key, *shared, args) for key, args in zip(pairs[::2], pairs[1::2], strict=True)]
+    session.insert("insert_plain_jobs", single)
     session.insert("insert_jobs_once", other)
     return [None] * len(jobs)
 

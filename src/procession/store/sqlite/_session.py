@@ -67,6 +67,15 @@ class Session:
                 start += size
                 left -= size
 
+    def insert_pairs(self, name: str, shared: tuple[object, ...], pairs: Sequence[object]) -> None:
+        """As ``insert``, of rows with two values each, in a flat list; the statement names first what all share."""
+        sql, start, left = STATEMENTS[name], 0, len(pairs) // 2
+        for size in _CHUNKS:
+            while left >= size:
+                self._connection.execute(repeat_rows(sql, size), (*shared, *pairs[start : start + 2 * size]))
+                start += 2 * size
+                left -= size
+
     def for_each(self, name: str, rows: Sequence[dict[str, object]]) -> None:
         """Execute a statement for each row of values."""
         if rows:
