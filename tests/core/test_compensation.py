@@ -372,3 +372,16 @@ def test_a_cancel_end_event_in_an_event_sub_process_cancels_the_transaction_arou
     run.complete("ask")
     assert run.active == ["cancel", "cancel hotel", "refused", "t"]
     assert run.complete("cancel hotel").active == ["tell"]
+
+
+def test_a_multiple_throw_goes_on_with_the_rest_when_the_handlers_are_done(world):
+    """Scenario 46: compensation is one of the events that are thrown in order."""
+    world.deploy(
+        booking().throw("undo", compensate="hotel", signal="undone").service("after").end(),
+        process("heard").start(signal="undone").service("x").end(),
+    )
+    run = world.start("p").complete("hotel").complete("flight").complete("pay")
+    assert not world.runs("heard")
+    run.complete("cancel hotel")
+    assert len(world.runs("heard")) == 1
+    assert run.active == ["after"]

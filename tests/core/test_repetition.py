@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from procession.core.commands import CompleteJob
+from procession.core.commands import Activate, CompleteJob
 from procession.core.state import IncidentKind
+from procession.errors import NotFound
 from procession.testing.bpmn import multi_instance, process, standard_loop
 
 
@@ -322,3 +323,33 @@ def test_an_ad_hoc_sub_process_collects_results(world):
     run = world.start("p").complete("b", {"r": "B"}).complete("a", {"r": "A"}).complete("c", {"r": "C"})
     assert run.variables["results"] == ["B", "A", "C"]
     assert run.active == ["after"]
+
+
+def test_a_worker_may_decide_what_an_ad_hoc_sub_process_does(world):
+    """A job of its own says which activities start, and when it is enough."""
+    world.deploy(ad_hoc(extensions='<zeebe:taskDefinition type="decide" />'))
+    run = world.start("p")
+    assert run.working == ["hoc"]
+    with pytest.raises(NotFound, match="'z'"):
+        run.send(CompleteJob(run.node("hoc").job, activate=[Activate("z")]))
+    run.send(CompleteJob(run.node("hoc").job, activate=[Activate("a", variables={"x": 1}), Activate("b")]))
+    assert run.working == ["a", "b"]
+    assert run.local("hoc") == {"x": 1}
+    run.complete("a")
+    assert run.working == ["b", "hoc"]
+    run.send(CompleteJob(run.node("hoc").job, is_completion_condition_fulfilled=True))
+    assert run.working == ["b"]
+    run.complete("b")
+    assert run.active == ["after"]
+
+
+def test_a_worker_may_end_an_ad_hoc_sub_process_at_once(world):
+    """What still runs is removed."""
+    world.deploy(ad_hoc(extensions='<zeebe:taskDefinition type="decide" />'))
+    run = world.start("p")
+    run.send(CompleteJob(run.node("hoc").job, activate=[Activate("a"), Activate("b")]))
+    run.complete("a")
+    done = {"is_completion_condition_fulfilled": True, "is_cancel_remaining_instances": True}
+    run.send(CompleteJob(run.node("hoc").job, **done))
+    assert run.active == ["after"]
+    assert run.removed == ["b"]

@@ -15,6 +15,17 @@ class Command(msgspec.Struct, tag=True, omit_defaults=True):
     """Base of all commands."""
 
 
+class Activate(msgspec.Struct, omit_defaults=True):
+    """Put a token before an element. ``ancestor``: the scope's element instance, where several are active.
+
+    ``variables`` are written to the innermost scope around the element.
+    """
+
+    element: str
+    ancestor: int = 0
+    variables: dict[str, Any] = {}
+
+
 class StartInstance(Command):
     """Create an instance. ``start`` is the element to begin at (a message start event); empty: the none start event."""
 
@@ -33,13 +44,17 @@ class StartInstance(Command):
 class CompleteJob(Command):
     """A worker finished a job; ``variables`` are its result.
 
-    A task listener's job may deny what it was told of, or correct attributes of the user task.
+    A task listener's job may deny what it was told of, or correct attributes of the user task. The job of an ad-hoc
+    sub-process says which of its activities start now, and when it is enough.
     """
 
     job: int
     variables: dict[str, Any] = {}
     denied: bool = False
     corrections: dict[str, Any] = {}
+    activate: list[Activate] = []
+    is_completion_condition_fulfilled: bool = False
+    is_cancel_remaining_instances: bool = False
 
 
 class FailJob(Command):
@@ -141,17 +156,6 @@ class Suspend(Command):
 
 class Resume(Command):
     """Go on after Suspend."""
-
-
-class Activate(msgspec.Struct, omit_defaults=True):
-    """Put a token before an element. ``ancestor``: the scope's element instance, where several are active.
-
-    ``variables`` are written to the innermost scope around the element.
-    """
-
-    element: str
-    ancestor: int = 0
-    variables: dict[str, Any] = {}
 
 
 class Move(msgspec.Struct, omit_defaults=True):

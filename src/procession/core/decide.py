@@ -37,6 +37,7 @@ from procession.core.commands import (
     UpdateUserTask,
 )
 from procession.core.elements import conditions, scopes
+from procession.core.elements.ad_hoc import check_job, job_done
 from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
 from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
 from procession.core.elements.signals import served
@@ -113,11 +114,15 @@ def start_instance(step: Step, command: StartInstance) -> None:
 def complete_job(step: Step, command: CompleteJob) -> None:
     """The work of a service-like element is done."""
     node, element = _owner(step, command.job, "job")
+    if command.activate:
+        check_job(step, element, command)
     if node.incident:
         step.emit(e.IncidentResolved(node.incident, "canceled"))
     step.emit(e.JobClosed(command.job, "completed"))
     if node.data and LISTENER in node.data:
         listener_done(step, element, node, command)
+    elif element.ad_hoc is not None:
+        job_done(step, element, node, command)
     else:
         complete(step, element, node, command.variables)
 

@@ -3,6 +3,9 @@
 Which activities start is named by ``activeElementsCollection``, else all that no flow leads to. With sequential
 ordering one is active at a time, in document order. After each activity the completion condition is evaluated; when it
 holds, what still runs is removed (``cancelRemainingInstances``) or waited for, and nothing new starts.
+
+With a job type of its own (``zeebe:taskDefinition``) a worker decides instead: its job's result says what starts, and
+whether it is enough. There is a new job whenever an activity has completed.
 """
 
 from __future__ import annotations
@@ -10,19 +13,26 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
+from procession.core.commands import CompleteJob
+from procession.core.elements.tasks import start_job
 from procession.core.lifecycle import close_event_sub_processes, complete, empty, raise_incident
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
-from procession.core.variables import plain
+from procession.core.variables import plain, propagate, write
 from procession.core.waits import open_event_sub_processes
-from procession.model.definition import AdHocSpec, Element
+from procession.errors import NotFound
+from procession.model.definition import AdHocSpec, Element, Work
 
 
 def start_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
     """Open the event sub-processes and start the first activities. Raises Problem."""
     open_event_sub_processes(step, element, node)
     spec = element.ad_hoc or AdHocSpec()
+    if element.work == Work.JOB:
+        step.emit(e.DataChanged(node.key, {"ad_hoc": True, "began": True}))
+        start_job(step, element, node)
+        return
     chosen = _chosen(step, element, spec, node)
     if spec.sequential:
         step.emit(e.DataChanged(node.key, {"ad_hoc": True, "queue": chosen}))
@@ -46,6 +56,9 @@ def settle_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
             raise_incident(step, node, problem, Phase.ACTIVE)
             return
     data = node.data or {}
+    if element.work == Work.JOB and not data.get("closing"):
+        ask_again(step, element, node)
+        return
     if step.state.children.get(node.key) or node.arrived:
         return
     queue = cast("list[int]", data.get("queue") or [])
@@ -54,6 +67,41 @@ def settle_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
         step.enter(queue[0], node.key)
     else:
         finish(step, element, spec, node)
+
+
+def check_job(step: Step, element: Element, command: CompleteJob) -> None:
+    """Whether a job's result names activities of its ad-hoc sub-process. Raises NotFound."""
+    for instruction in command.activate:
+        if step.definition.index_of.get(instruction.element, -1) not in element.children:
+            message = f"'{instruction.element}' is not an activity of '{element.id}' (line {element.line})"
+            raise NotFound(message)
+
+
+def job_done(step: Step, element: Element, node: ElementInstance, command: CompleteJob) -> None:
+    """The job of an ad-hoc sub-process is done: start what it names, or end if it says that it is enough."""
+    spec = element.ad_hoc or AdHocSpec()
+    if command.variables:
+        propagate(step, node.key, command.variables)
+    for instruction in command.activate:
+        if instruction.variables:
+            write(step, node.key, dict(instruction.variables))
+        step.enter(step.definition.index_of[instruction.element], node.key)
+    if command.is_completion_condition_fulfilled:
+        step.emit(e.DataChanged(node.key, {"closing": True}))
+        if command.is_cancel_remaining_instances:
+            empty(step, node.key)
+        if not step.state.children.get(node.key) and not step.todo:
+            finish(step, element, spec, node)
+
+
+def ask_again(step: Step, element: Element, node: ElementInstance) -> None:
+    """An activity has completed: the worker of the ad-hoc sub-process decides anew."""
+    if node.job:
+        step.emit(e.JobClosed(node.job, "canceled"))
+    try:
+        start_job(step, element, node)
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVE)
 
 
 def collect(step: Step, element: Element, node: ElementInstance) -> None:

@@ -58,12 +58,16 @@ def make_inner(step: Step, element: Element, body: ElementInstance) -> None:
     loop = body.loop or {}
     first = loop["next"]
     last = first if spec.sequential or not spec.multi_instance else min(loop["total"], first + CHUNK - 1)
-    step.emit(e.LoopChanged(body.key, {"next": last + 1}))
+    items = loop.get("items")
+    changes: dict[str, Any] = {"next": last + 1}
+    if items is not None and last >= loop["total"]:
+        changes["items"] = None  # every item is handed out: the state need not carry them
+    step.emit(e.LoopChanged(body.key, changes))
     nodes = step.state.nodes
     for position in range(first, last + 1):
         variables: dict[str, Any] = {"loopCounter": position - 1 + spec.counter_from}
-        if spec.element_variable and loop.get("items") is not None:
-            variables[spec.element_variable] = loop["items"][position - 1]
+        if spec.element_variable and items is not None:
+            variables[spec.element_variable] = items[position - 1]
         activate(step, element, body.key, loop_index=position, variables=variables)
         if body.key not in nodes:
             return
