@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.sources import PACKAGE, ROOT, python_files
 
-PURE_ROOMS = ("core", "jobs", "dmn", "model", "feel", "errors", "ids", "limits")
+PURE_ROOMS = ("explorer", "core", "jobs", "dmn", "model", "feel", "errors", "ids", "limits")
 # Packages that only compute: values in, values out.
 ALLOWED_EVERYWHERE = {"procession", "msgspec"}
 ALLOWED_IN = {"model": {"lxml"}, "jobs": {"cronsim", "isodate"}}

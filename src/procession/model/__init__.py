@@ -7,7 +7,7 @@ It executes nothing, stores nothing, and fetches nothing that a file refers to.
 """
 
 from procession.errors import InvalidModel
-from procession.model.compile import Declaration, Resource, compile_resource, lint_resource
+from procession.model.compile import Declaration, MessageFlow, Resource, compile_resource, lint_resource
 from procession.model.definition import Definition, Problem
 from procession.model.expressions import Static
 
@@ -15,6 +15,7 @@ __all__ = [
     "Declaration",
     "Definition",
     "InvalidModel",
+    "MessageFlow",
     "Problem",
     "Resource",
     "Static",

@@ -33,6 +33,16 @@ class Declaration(Record, frozen=True, kw_only=True):
     line: int = 0
 
 
+class MessageFlow(Record, frozen=True, kw_only=True):
+    """A message flow that a collaboration draws: nothing is executed by it, but it says who sends to whom."""
+
+    id: str
+    source: str  # id of an element or a participant
+    target: str
+    name: str = ""
+    line: int = 0
+
+
 class Resource(Record, frozen=True, kw_only=True):
     """A file that can be deployed: its processes, what it declares, and findings that are no errors."""
 
@@ -43,6 +53,7 @@ class Resource(Record, frozen=True, kw_only=True):
     signals: tuple[Declaration, ...] = ()
     errors: tuple[Declaration, ...] = ()
     escalations: tuple[Declaration, ...] = ()
+    message_flows: tuple[MessageFlow, ...] = ()
 
 
 def compile_resource(
@@ -107,6 +118,7 @@ def _compile(
         signals=_declarations(declared.signals),
         errors=_declarations(declared.errors, "errorCode"),
         escalations=_declarations(declared.escalations, "escalationCode"),
+        message_flows=_message_flows(root),
     )
 
 
@@ -124,4 +136,18 @@ def _declarations(table: dict[str, Xml], code: str = "") -> tuple[Declaration, .
     return tuple(
         Declaration(id=xml.id, name=xml.get("name"), code=xml.get(code) if code else "", line=xml.line)
         for xml in table.values()
+    )
+
+
+def _message_flows(root: Xml) -> tuple[MessageFlow, ...]:
+    return tuple(
+        MessageFlow(
+            id=xml.id,
+            source=xml.get("sourceRef").rpartition(":")[2],
+            target=xml.get("targetRef").rpartition(":")[2],
+            name=xml.get("name"),
+            line=xml.line,
+        )
+        for collaboration in root.every("collaboration")
+        for xml in collaboration.every("messageFlow")
     )
