@@ -16,6 +16,7 @@ from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, Test
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
 from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
 from procession.testing.conformance.nodes import TestHints, TestLeader, TestNodes, TestRescue
+from procession.testing.conformance.ordering import TestOrder
 from procession.testing.conformance.persisting import TestDurability, TestMigrations
 from procession.testing.conformance.refusing import TestRefusals
 from procession.testing.conformance.stage import ManualClock, Reopen
@@ -40,6 +41,7 @@ __all__ = [
     "TestListings",
     "TestMigrations",
     "TestNodes",
+    "TestOrder",
     "TestPromote",
     "TestPublish",
     "TestPublishingJobs",

@@ -67,6 +67,11 @@ class TestClaim:
             ("c", JobState.READY): 5,
         }
 
+    async def test_an_urgent_job_of_one_queue_does_not_hide_those_of_another(self, store: Store, keys: Keys) -> None:
+        await store.enqueue([new_job(keys, queue="a", priority=9) for _ in range(5)] + [new_job(keys, queue="b")])
+        claimed = await store.claim(1, [Want(queue="a", count=1), Want(queue="b", count=1)])
+        assert sorted(job.queue for job in claimed) == ["a", "b"]
+
     async def test_asking_for_nothing_gives_nothing(self, store: Store, keys: Keys) -> None:
         await store.enqueue([new_job(keys)])
         assert await store.claim(1, []) == []
@@ -174,6 +179,56 @@ class TestFinish:
         outcomes.insert(2, JobOutcome(key=runs[0].key, lease=77, end=JobEnd.DONE))
         assert await store.finish(outcomes) == [True, True, False, True, True, True]
         assert await store.count_jobs() == {("mail", JobState.READY): 3, ("mail", JobState.FAILED): 1}
+
+    @pytest.mark.parametrize("end", [JobEnd.RETRY, JobEnd.FAILED])
+    async def test_attempts_left_never_go_below_none(self, store: Store, keys: Keys, end: JobEnd) -> None:
+        await store.enqueue([new_job(keys, retries=0)])
+        (run,) = await claim(store, 1)
+        assert await store.finish([JobOutcome(key=run.key, lease=run.lease, end=end)]) == [True]
+        stored = await the_job(store, run.key)
+        assert stored is not None
+        assert stored.retries == 0
+
+    @pytest.mark.parametrize("end", [JobEnd.RETRY, JobEnd.FAILED])
+    async def test_the_attempts_left_may_be_set(self, store: Store, keys: Keys, end: JobEnd) -> None:
+        await store.enqueue([new_job(keys), new_job(keys)])
+        runs = await claim(store, 1)
+        for run, retries in zip(runs, (0, 7), strict=True):
+            await store.finish([JobOutcome(key=run.key, lease=run.lease, end=end, retries=retries)])
+        assert [job.retries for job in await jobs_of(store)] == [0, 7]
+
+    @pytest.mark.parametrize("end", [JobEnd.SNOOZE, JobEnd.RELEASE])
+    async def test_what_uses_no_attempt_sets_none(self, store: Store, keys: Keys, end: JobEnd) -> None:
+        await store.enqueue([new_job(keys, retries=3)])
+        (run,) = await claim(store, 1)
+        await store.finish([JobOutcome(key=run.key, lease=run.lease, end=end, retries=9)])
+        stored = await the_job(store, run.key)
+        assert stored is not None
+        assert (stored.retries, stored.attempt) == (3, 0)
+
+    async def test_a_snooze_without_delay_is_ready_at_once(self, store: Store, keys: Keys, clock: ManualClock) -> None:
+        await store.enqueue([new_job(keys)])
+        (run,) = await claim(store, 1)
+        clock.advance(5)
+        await store.finish([JobOutcome(key=run.key, lease=run.lease, end=JobEnd.SNOOZE)])
+        stored = await the_job(store, run.key)
+        assert stored is not None
+        assert (stored.state, stored.run_at) == (JobState.READY, clock())
+
+    @pytest.mark.parametrize(
+        ("end", "crashes"),
+        [(JobEnd.RETRY, 0), (JobEnd.SNOOZE, 0), (JobEnd.FAILED, 0), (JobEnd.RELEASE, 1)],
+    )
+    async def test_a_run_that_happened_clears_crashes_and_one_that_did_not_leaves_them(
+        self, store: Store, keys: Keys, end: JobEnd, crashes: int
+    ) -> None:
+        await store.enqueue([new_job(keys, owner=4_711)])  # of a node that nobody knows
+        await store.rescue(10_000, 10, crash_budget=3, backoff_ms=0)
+        (run,) = await claim(store, 1)
+        await store.finish([JobOutcome(key=run.key, lease=run.lease, end=end)])
+        stored = await the_job(store, run.key)
+        assert stored is not None
+        assert stored.crashes == crashes
 
     async def test_an_error_that_cannot_be_stored_as_it_is_does_not_lose_the_outcome(
         self, store: Store, keys: Keys

@@ -18,6 +18,7 @@ from procession.testing.conformance.stage import (
     definition,
     deploy,
     fence,
+    instances_of,
     jobs_of,
     message,
     new_job,
@@ -83,6 +84,30 @@ class TestCommit:
         await apply(store, keys, step)
         found = await the_instance(store, step.instance)
         assert (found.rev, found.status, found.started_at, found.ended_at) == (1, 1, clock(), clock())
+
+    async def test_a_suspended_instance_has_not_ended(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        await apply(store, keys, step)
+        suspended = next_step(step, status=3)
+        await apply(store, keys, suspended)
+        found = await the_instance(store, step.instance)
+        assert (found.status, found.ended_at) == (3, 0)
+        await apply(store, keys, next_step(suspended, status=0))
+        found = await the_instance(store, step.instance)
+        assert (found.rev, found.status, found.ended_at) == (3, 0, 0)
+
+    async def test_an_instance_may_move_to_another_version_of_its_process(self, store: Store, keys: Keys) -> None:
+        step, stays = start_step(keys), start_step(keys)
+        await apply(store, keys, step, stays)
+        moved = next_step(step, definition=8)
+        await apply(store, keys, moved, next_step(stays))
+        found = await the_instance(store, step.instance)
+        assert (found.rev, found.definition, found.process_id, found.status) == (2, 8, "order", 0)
+        assert [each.key for each in await instances_of(store, definition=8)] == [step.instance]
+        assert [row.definition for row in await store.history(step.instance)] == [7]
+        await apply(store, keys, next_step(moved, status=1, events=b"[]"))
+        assert await store.count_instances("order") == await store.count_instances() == {0: 1, 1: 1}
+        assert [row.definition for row in await store.history(step.instance)] == [7, 8]
 
     async def test_jobs_are_opened_and_closed_with_the_step(self, store: Store, keys: Keys) -> None:
         step = start_step(keys)
@@ -234,6 +259,39 @@ class TestFences:
         await apply(store, keys, next_step(second, changed_jobs=[revived, missing]))
         (again,) = await claim(store, 1, "$job:charge")
         assert (again.key, again.lease, again.attempt, again.retries) == (job.key, 2, 2, 3)
+
+    async def test_new_attempts_clear_crashes_and_silence_keeps_the_last_error(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        step = start_step(keys)
+        job = service_job(keys, step, owner=4_711)  # of a node that nobody knows
+        step.new_jobs = [job]
+        await apply(store, keys, step)
+        due = clock()
+        await store.rescue(10_000, 10, crash_budget=3, backoff_ms=0)
+        clock.advance(10)
+        second = next_step(step, changed_jobs=[JobChange(key=job.key, state=JobState.FAILED, error="no")])
+        await apply(store, keys, second)
+        stored = await the_job(store, job.key)
+        assert stored is not None
+        assert (stored.state, stored.crashes, stored.retries, stored.run_at) == (JobState.FAILED, 1, 3, due)
+        revived = JobChange(key=job.key, state=JobState.READY, retries=5)
+        await apply(store, keys, next_step(second, changed_jobs=[revived]))
+        stored = await the_job(store, job.key)
+        assert stored is not None
+        assert (stored.state, stored.crashes, stored.retries, stored.run_at) == (JobState.READY, 0, 5, due)
+        assert stored.error == "no"
+
+    async def test_a_changed_job_that_still_runs_keeps_its_lease(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        step.new_jobs = [service_job(keys, step)]
+        await apply(store, keys, step)
+        (run,) = await claim(store, 6, "$job:charge")
+        more = JobChange(key=run.key, state=JobState.RUNNING, retries=9)
+        await apply(store, keys, next_step(step, changed_jobs=[more]))
+        stored = await the_job(store, run.key)
+        assert stored is not None
+        assert (stored.state, stored.owner, stored.lease, stored.retries) == (JobState.RUNNING, 6, run.lease, 9)
 
     async def test_neighbours_of_a_stale_or_fenced_step_are_applied(self, store: Store, keys: Keys) -> None:
         good, stale, fenced = start_step(keys), start_step(keys), start_step(keys)

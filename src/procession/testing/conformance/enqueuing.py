@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
@@ -48,6 +49,54 @@ class TestEnqueue:
     async def test_ten_thousand_in_one_call(self, store: Store, keys: Keys) -> None:
         await store.enqueue([new_job(keys) for _ in range(10_000)])
         assert await store.count_jobs() == {("mail", JobState.READY): 10_000}
+
+    async def test_of_many_in_one_call_each_is_as_it_was_given(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        node = await store.register("worker", b"{}")
+        kinds: list[dict[str, Any]] = [
+            {},
+            {"priority": 3},
+            {"delay_ms": 500},
+            {"run_at": clock() + 900},
+            {"retries": 0},
+            {"type": "print"},
+            {"queue": "other"},
+            {"tenant": "acme"},
+            {"owner": node},
+            {"instance": 11, "element_instance": 12, "element": "e", "definition": 13},
+        ]
+        jobs = [new_job(keys, args=b'{"n":%d}' % n, **kind) for n in range(40) for kind in kinds]
+        await store.enqueue(jobs)
+        await store.enqueue(jobs[::7])
+        stored = await jobs_of(store)
+        assert [job.key for job in stored] == [job.key for job in jobs]
+        for made, found in zip(jobs, stored, strict=True):
+            due = made.run_at or clock() + made.delay_ms
+            ready = JobState.READY if due <= clock() else JobState.SCHEDULED
+            assert (found.state, found.run_at) == (JobState.RUNNING if made.owner else ready, due)
+            assert (found.priority, found.retries, found.owner) == (made.priority, made.retries, made.owner)
+            assert (found.kind, found.type, found.queue, found.tenant) == (
+                made.kind,
+                made.type,
+                made.queue,
+                made.tenant,
+            )
+            assert (found.instance, found.element_instance, found.element, found.definition) == (
+                made.instance,
+                made.element_instance,
+                made.element,
+                made.definition,
+            )
+            assert read(found.args) == read(made.args)
+
+    async def test_a_key_that_is_there_keeps_its_job_whatever_comes_under_it(self, store: Store, keys: Keys) -> None:
+        job = new_job(keys, args=b'{"n":1}')
+        await store.enqueue([job])
+        before = await jobs_of(store)
+        await store.enqueue([new_job(keys, key=job.key, queue="other", priority=7, args=b'{"n":2}')])
+        await store.enqueue([new_job(keys, key=job.key, instance=5, owner=1) for _ in range(1)])
+        assert await jobs_of(store) == before
 
     async def test_none_is_no_work(self, store: Store) -> None:
         await store.enqueue([])

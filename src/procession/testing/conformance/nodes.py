@@ -72,6 +72,19 @@ class TestLeader:
         assert second > first
         assert await store.lead(one, 1_000) == 0
 
+    async def test_a_node_that_nobody_knows_does_not_lead(self, store: Store) -> None:
+        assert await store.lead(4_711, 1_000) == 0
+
+    async def test_a_term_grows_with_every_change_of_leader_only(self, store: Store, clock: ManualClock) -> None:
+        one, two = await store.register("a", b"{}"), await store.register("b", b"{}")
+        first = await store.lead(one, 1_000)
+        clock.advance(5_000)
+        assert await store.lead(one, 1_000) == first
+        clock.advance(1_000)
+        second = await store.lead(two, 1_000)
+        clock.advance(1_000)
+        assert await store.lead(one, 1_000) > second > first
+
     async def test_a_leader_that_leaves_makes_room_at_once(self, store: Store) -> None:
         one, two = await store.register("a", b"{}"), await store.register("b", b"{}")
         first = await store.lead(one, 60_000)
@@ -165,6 +178,19 @@ class TestRescue:
         stored = await the_job(store, job.key)
         assert stored is not None
         assert stored.crashes == 0
+
+    async def test_all_dead_nodes_go_at_once_however_few_jobs_a_rescue_may_take(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        dead = [await store.register(name, b"{}") for name in ("a", "b", "c")]
+        await store.enqueue([new_job(keys) for _ in range(3)])
+        for node in dead:
+            await claim(store, node, count=1)
+        clock.advance(DEAD_AFTER_MS)
+        rescue = await store.rescue(DEAD_AFTER_MS, 1, crash_budget=3, backoff_ms=BACKOFF_MS)
+        assert (rescue.nodes, rescue.jobs) == (dead, 1)
+        assert await store.list_nodes() == []
+        assert (await store.rescue(DEAD_AFTER_MS, 9, crash_budget=3, backoff_ms=BACKOFF_MS)).jobs == 2
 
     async def test_a_rescue_is_bounded_and_the_next_goes_on(self, store: Store, keys: Keys, clock: ManualClock) -> None:
         node = await store.register("a", b"{}")

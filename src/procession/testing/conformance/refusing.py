@@ -10,8 +10,9 @@ import pytest
 
 from procession.errors import InvalidValue
 from procession.ids import Keys
+from procession.jobs.kinds import JobState
 from procession.store.port import Store
-from procession.store.rows import Step, StepOutcome, UserTaskChange
+from procession.store.rows import JobChange, Step, StepOutcome, UserTaskChange
 from procession.testing.conformance.listing import incident_of, user_task_of
 from procession.testing.conformance.stage import (
     apply,
@@ -57,6 +58,10 @@ def _with_user_task(**fields: Any) -> Spoil:  # noqa: ANN401 - any field of the 
     return spoil
 
 
+def _with_changed_job(keys: Keys, step: Step) -> None:
+    step.changed_jobs = [JobChange(key=keys.take(), state=JobState.READY, retries=-2)]
+
+
 def _with_incident(keys: Keys, step: Step) -> None:
     step.new_incidents = [incident_of(keys, step, element="a\0b")]
 
@@ -75,6 +80,8 @@ SPOILED: dict[str, Spoil] = {
     "a priority beyond 64 bits": _with_job(priority=2**70),
     "retries beyond 64 bits": _with_job(retries=2**64),
     "negative retries": _with_job(retries=-1),
+    "a changed job with negative retries": _with_changed_job,
+    "a due time before 1970": _with_job(run_at=-1),
     "a due time beyond the year 9999": _with_job(run_at=2**60),
     "a lone surrogate in a job type": _with_job(type="\udfff"),
     "an oversized queue name": _with_job(queue="$job:" + "q" * 201),
@@ -92,6 +99,9 @@ BAD_JOBS: dict[str, dict[str, Any]] = {
     "a lone surrogate in its type": {"type": "\ud800"},
     "an oversized queue name": {"queue": "q" * 201},
     "a priority beyond 64 bits": {"priority": 2**63},
+    "negative retries": {"retries": -1},
+    "retries beyond 32 bits": {"retries": 2**31},
+    "a due time before 1970": {"run_at": -1},
     "a negative delay": {"delay_ms": -1},
     "oversized arguments": {"args": b'{"a":"' + b"x" * 1024 * 1024 + b'"}'},
     "arguments that are not UTF-8": {"args": b"\xff"},
@@ -169,6 +179,13 @@ class TestRefusals:
     async def test_a_bad_job_refuses_its_call(self, store: Store, keys: Keys, fields: dict[str, Any]) -> None:
         with pytest.raises(InvalidValue, match=r"Expected .*got"):
             await store.enqueue([new_job(keys), new_job(keys, **fields)])
+        assert await jobs_of(store) == []
+
+    async def test_a_bad_job_among_many_that_are_alike_is_found(self, store: Store, keys: Keys) -> None:
+        jobs = [new_job(keys) for _ in range(50)]
+        for fields in BAD_JOBS.values():
+            with pytest.raises(InvalidValue, match=r"Expected .*got"):
+                await store.enqueue([*jobs, new_job(keys, **fields), *jobs])
         assert await jobs_of(store) == []
 
     @pytest.mark.parametrize("fields", BAD_MESSAGES.values(), ids=BAD_MESSAGES.keys())
