@@ -118,6 +118,37 @@ class TestDeploy:
         await deploy(store, keys, new, checksum="a" * 64)
         assert (await store.list_subscriptions(), await jobs_of(store)) == before
 
+    async def test_a_deployment_that_brings_nothing_new_writes_nothing(self, store: Store, keys: Keys) -> None:
+        (first,) = await deploy(store, keys, definition(keys), checksum="a" * 64)
+        (again,) = await deploy(store, keys, definition(keys), checksum="a" * 64)
+        assert (again.deployment, again.resource, again.deployed_at) == (
+            first.deployment,
+            first.resource,
+            first.deployed_at,
+        )
+        first.created = False
+        assert await store.list_definitions() == [first]
+
+    async def test_a_file_without_processes_that_is_known_is_not_stored_again(self, store: Store, keys: Keys) -> None:
+        def form(checksum: str, name: str = "a.form") -> NewResource:
+            key = keys.take()
+            return NewResource(key=key, name=name, kind="form", content=b"{}", checksum=checksum * 64, definitions=[])
+
+        forms = [form("a"), form("a"), form("b"), form("a", "b.form")]
+        for each in forms:
+            await store.deploy(Deployment(key=keys.take(), resources=[each]))
+        assert [await store.resource(each.key) for each in forms] == [b"{}", None, b"{}", b"{}"]
+
+    async def test_a_new_version_leaves_the_start_events_of_other_tenants_alone(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        starts = definition(keys, messages=["paid"], timers=[clock() + 9])
+        (theirs,) = await deploy(store, keys, starts, tenant="acme")
+        await deploy(store, keys, definition(keys, messages=["paid"], timers=[clock() + 9]))
+        await deploy(store, keys, definition(keys))
+        assert [(each.definition, each.tenant) for each in await store.list_subscriptions()] == [(theirs.key, "acme")]
+        assert [(job.definition, job.tenant) for job in await jobs_of(store)] == [(theirs.key, "acme")]
+
 
 class TestFindDefinition:
     """By version, tag or deployment."""

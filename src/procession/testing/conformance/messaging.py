@@ -209,6 +209,11 @@ class TestPublish:
         (again,) = await store.publish([message(keys, message_id="m-1")], keys)
         assert (len(again.instances), again.duplicate) == (1, False)
 
+    async def test_a_message_id_counts_once_per_tenant(self, store: Store, keys: Keys) -> None:
+        tenants = ("", "acme", "", "acme")
+        results = await store.publish([message(keys, message_id="m-1", tenant=each) for each in tenants], keys)
+        assert [result.duplicate for result in results] == [False, False, True, True]
+
     async def test_a_message_id_of_a_dropped_message_may_come_again(self, store: Store, keys: Keys) -> None:
         dropped = [message(keys, message_id="m-1", buffer=False) for _ in range(2)]
         results = await store.publish(dropped, keys)
