@@ -166,6 +166,11 @@ class Cell:
         return self.state.status if self.state is not None else 0
 
     @property
+    def is_as_stored(self) -> bool:
+        """Whether the state is what the database has: no step on its way and no run of methods is ahead of it."""
+        return self.state is not None and self.flight is None and self.holder is None
+
+    @property
     def free(self) -> bool:
         """Whether nothing is under way, held or waiting."""
         return self.flight is None and self.holder is None and not self.loading and not self.waiting

@@ -141,7 +141,7 @@ class Instances:
             try:
                 decisions = ask.decide(cell, now, keys)
             except Rejected as error:
-                if not ask.certain:
+                if accepted or not ask.certain:  # what comes before it may still be refused by the store
                     cell.look_again(asks[index:], keep=bool(accepted))
                     break
                 self._fail(ask, error)
@@ -398,7 +398,8 @@ class Instances:
     def adopt(self, row: StoredInstance) -> State:
         """The state of a row that was just read, kept if nothing newer is known."""
         cell = self._cache.get(row.key)
-        if cell is not None and cell.flight is None and cell.state is not None and cell.ledger.rev == row.rev:
+        if cell is not None and cell.is_as_stored and cell.ledger.rev == row.rev:
+            assert cell.state is not None
             return cell.state
         if cell is None:
             cell = self._cache.obtain(row.key)
@@ -456,7 +457,8 @@ class Instances:
         """A private copy of an instance's state, from memory or as it is stored. Raises NotFound, Unavailable."""
         await self._keys.enough()
         cell = self._cache.get(instance)
-        if cell is not None and cell.state is not None and cell.definition is not None and cell.holder is None:
+        if cell is not None and cell.is_as_stored and cell.definition is not None:
+            assert cell.state is not None
             variables = decode_json(encode_json(cell.state.variables))
             return cell.definition, decode_state(encode_state(cell.state), variables)
         rows = await self._store.load([instance])

@@ -23,6 +23,7 @@ from procession.store._shared.refusals import (
 from procession.store.port import Clock
 from procession.store.rows import (
     ClaimedJob,
+    Deployed,
     Deployment,
     HistoryRow,
     InstanceFilter,
@@ -37,6 +38,7 @@ from procession.store.rows import (
     Statement,
     Step,
     StepResult,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -47,7 +49,7 @@ from procession.store.rows import (
     StoredUserTask,
     Want,
 )
-from procession.store.sqlite import _connection, _definitions, _jobs, _listings, _messages, _nodes, _schema
+from procession.store.sqlite import _connection, _decisions, _definitions, _jobs, _listings, _messages, _nodes, _schema
 from procession.store.sqlite._session import STATEMENTS, as_json
 from procession.store.sqlite._steps import commit_steps
 from procession.store.sqlite._threads import EachWork, Reader, Work, Writer
@@ -148,7 +150,7 @@ class SqliteStore:
         return Unavailable(f"The store on {self._path} is not open")
 
     # -- definitions ----------------------------------------------------------------------------------------------
-    async def deploy(self, deployment: Deployment) -> list[StoredDefinition]:
+    async def deploy(self, deployment: Deployment) -> Deployed:
         """Store what is new."""
         return await self._write(partial(_definitions.deploy_resources, deployment=deployment))
 
@@ -174,6 +176,26 @@ class SqliteStore:
         """All versions."""
         rows = await self._read(lambda session: session.rows("list_definitions", process_id=process_id, tenant=tenant))
         return [_definitions.read_definition(row) for row in rows]
+
+    async def find_decision(
+        self, decision_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> StoredDecision | None:
+        """The newest that fits."""
+        which = {
+            "decision_id": decision_id,
+            "version": version,
+            "version_tag": version_tag,
+            "deployment": deployment,
+            "tenant": tenant,
+        }
+        rows = await self._read(lambda session: session.rows("find_decision", **which))
+        return _decisions.read_decision(rows[0]) if rows else None
+
+    async def list_decisions(self, *, decision_id: str = "", tenant: str = "") -> list[StoredDecision]:
+        """All versions."""
+        which = {"decision_id": decision_id, "tenant": tenant}
+        rows = await self._read(lambda session: session.rows("list_decisions", **which))
+        return [_decisions.read_decision(row) for row in rows]
 
     async def resource(self, key: int) -> bytes | None:
         """The bytes of a deployed file."""
