@@ -9,6 +9,7 @@ import msgspec
 
 from procession.app.explain import elements_of
 from procession.app.views import (
+    DecisionDefinition,
     HistoryEvent,
     Incident,
     InstanceDetails,
@@ -58,6 +59,21 @@ class Inspection:
         content = await self._store.resource(rows[0].resource) if rows else None
         if content is None:
             message = f"Expected a process definition with key {process_definition_key}, found none"
+            raise NotFound(message)
+        return content
+
+    async def decisions(self, decision_id: str = "") -> list[DecisionDefinition]:
+        """Deployed versions, the newest first within each decision id."""
+        rows = await self._store.list_decisions(decision_id=decision_id, tenant=self._tenant)
+        return [DecisionDefinition.of(row) for row in rows]
+
+    async def decision_xml(self, decision_definition_key: int) -> bytes:
+        """The DMN file of a version, byte for byte. Raises NotFound."""
+        rows = await self._store.list_decisions(tenant=self._tenant)
+        found = next((row for row in rows if row.key == decision_definition_key), None)
+        content = await self._store.resource(found.resource) if found is not None else None
+        if content is None:
+            message = f"Expected a decision with key {decision_definition_key}, found none"
             raise NotFound(message)
         return content
 

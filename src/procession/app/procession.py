@@ -30,7 +30,7 @@ from procession.app.connections import Connection, execute
 from procession.app.deployments import File, read_files
 from procession.app.inspection import Inspection
 from procession.app.sync import SyncProcession
-from procession.app.views import ProcessDefinition, ProcessInstance, Published
+from procession.app.views import Deployment, ProcessInstance, Published
 from procession.app.wiring import redacted, store_factory
 from procession.core.commands import (
     Cancel,
@@ -59,7 +59,8 @@ class Procession(Inspection):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
-    (variables by name only) or ``full``. ``name`` is what other processes see of this one. ``method`` and ``job`` are
+    (variables by name only) or ``full``. ``strict``: a warning of an expression, which otherwise gives null and a line
+    in the history, is an incident. ``name`` is what other processes see of this one. ``method`` and ``job`` are
     the decorators of ``worker.Registry``; what is registered when it opens gets its slots. Raises Misconfigured for a
     URL or option that cannot be used.
     """
@@ -69,6 +70,7 @@ class Procession(Inspection):
         url: str,
         *,
         history: HistoryLevel | None = None,
+        strict: bool | None = None,
         name: str = "",
         tenant_id: str = "",
         settings: Settings | None = None,
@@ -78,7 +80,7 @@ class Procession(Inspection):
         self.url = redacted(url)
         self._factory = store_factory(url, clock=clock)
         self._clock = clock
-        self._settings = _with_history(settings or Settings(), history)
+        self._settings = _with_options(settings or Settings(), history, strict=strict)
         self._name = name or f"{socket.gethostname()}-{os.getpid()}"
         self._tenant = tenant_id
         self._opened: Engine | None = None
@@ -192,15 +194,18 @@ class Procession(Inspection):
             await store.close()
 
     # -- processes ------------------------------------------------------------------------------------------------
-    async def deploy(self, *files: File) -> list[ProcessDefinition]:
-        """Deploy BPMN files (paths, or (name, bytes) pairs) together, all or nothing.
+    async def deploy(self, *files: File) -> Deployment:
+        """Deploy BPMN and DMN files (paths, or (name, bytes) pairs) together, all or nothing.
 
-        A bare task whose id is the name of a registered method is bound to it from this version on. A process whose
-        bytes and bindings are those of its latest version makes no new one (``created`` is False). Raises
-        InvalidModel with every problem of every file, NotFound for a missing file.
+        The answer is the list of processes; ``decisions`` of it are the decisions. A bare task whose id is the name of
+        a registered method is bound to it from this version on. A process whose bytes and bindings are those of its
+        latest version makes no new one (``created`` is False), nor does a decision whose file and imports are the same.
+        Raises InvalidModel with every problem of every file, NotFound for a missing file.
         """
-        stored = await self._engine.deploy(read_files(files), tenant=self._tenant, methods=self.handlers.methods.keys())
-        return [ProcessDefinition.of(row) for row in stored]
+        deployed = await self._engine.deploy(
+            read_files(files), tenant=self._tenant, methods=self.handlers.methods.keys()
+        )
+        return Deployment.of(deployed)
 
     async def start(
         self,
@@ -379,8 +384,10 @@ class Procession(Inspection):
             self._opened.hint(FOLLOW_UP_QUEUE)
 
 
-def _with_history(settings: Settings, level: HistoryLevel | None) -> Settings:
-    """The settings with a history level. Raises Misconfigured."""
+def _with_options(settings: Settings, level: HistoryLevel | None, *, strict: bool | None) -> Settings:
+    """The settings with a history level, and with strict expressions or without. Raises Misconfigured."""
+    if strict is not None:
+        settings = msgspec.structs.replace(settings, strict_expressions=strict)
     if level is None:
         return settings
     try:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 from procession.app.connections import Connection, execute
 from procession.app.views import (
+    DecisionDefinition,
+    Deployment,
     Incident,
     InstanceDetails,
     JobInfo,
-    ProcessDefinition,
     ProcessInstance,
     Published,
     UserTask,
@@ -163,7 +164,7 @@ class SyncProcession:
             raise Unavailable(message) from error
 
     # -- the verbs ------------------------------------------------------------------------------------------------
-    def deploy(self, *files: File) -> list[ProcessDefinition]:
+    def deploy(self, *files: File) -> Deployment:
         """See ``Procession.deploy``."""
         return self.call(self._app.deploy(*files))
 
@@ -221,6 +222,10 @@ class SyncProcession:
     def instances(self, **which: Unpack[InstanceFilters]) -> list[ProcessInstance]:
         """See ``Procession.instances``."""
         return self.call(self._app.instances(**which))
+
+    def decisions(self, decision_id: str = "") -> list[DecisionDefinition]:
+        """See ``Procession.decisions``."""
+        return self.call(self._app.decisions(decision_id))
 
     def jobs(self, **which: Unpack[JobFilters]) -> list[JobInfo]:
         """See ``Procession.jobs``."""

@@ -6,6 +6,7 @@ datetimes in UTC.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Self
 
@@ -17,7 +18,9 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.schedule import to_datetime
 from procession.model.definition import Trigger
 from procession.store.rows import (
+    Deployed,
     PublishResult,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -80,6 +83,50 @@ class ProcessDefinition(View, frozen=True, kw_only=True):
             created=row.created,
             methods=row.methods,
         )
+
+
+class DecisionDefinition(View, frozen=True, kw_only=True):
+    """A deployed version of a decision."""
+
+    decision_definition_key: int
+    decision_definition_id: str
+    version: int
+    name: str
+    version_tag: str
+    decision_requirements_id: str
+    resource_name: str
+    deployed_at: datetime | None
+    tenant_id: str
+    created: bool = False  # in the answer to a deployment: whether this is a new version
+
+    @classmethod
+    def of(cls, row: StoredDecision) -> Self:
+        """The view of a row."""
+        return cls(
+            decision_definition_key=row.key,
+            decision_definition_id=row.decision_id,
+            version=row.version,
+            name=row.name,
+            version_tag=row.version_tag,
+            decision_requirements_id=row.requirements_id,
+            resource_name=row.resource_name,
+            deployed_at=_when(row.deployed_at),
+            tenant_id=row.tenant,
+            created=row.created,
+        )
+
+
+class Deployment(list[ProcessDefinition]):
+    """The answer to a deployment: the processes of its files, and beside them the decisions."""
+
+    def __init__(self, processes: Iterable[ProcessDefinition], decisions: Iterable[DecisionDefinition]) -> None:
+        super().__init__(processes)
+        self.decisions = list(decisions)
+
+    @classmethod
+    def of(cls, deployed: Deployed) -> Self:
+        """The view of the rows."""
+        return cls(map(ProcessDefinition.of, deployed.definitions), map(DecisionDefinition.of, deployed.decisions))
 
 
 class ProcessInstance(View, frozen=True, kw_only=True):

@@ -458,4 +458,5 @@ APPLIERS: dict[type[e.Event], Applier] = {
     e.Suspended: suspended,
     e.Resumed: resumed,
     e.Warned: nothing,
+    e.DecisionEvaluated: nothing,
 }

@@ -49,6 +49,7 @@ from procession.core.moving import run, take_up
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
 from procession.core.step import Step
+from procession.core.surroundings import NONE, Surroundings
 from procession.core.variables import propagate, write
 from procession.errors import Conflict, NotFound
 from procession.ids import Keys
@@ -63,14 +64,23 @@ class Decision(msgspec.Struct):
     follow_ups: list[FollowUp]
 
 
-def decide(definition: Definition, state: State | None, command: AnyCommand, *, now: int, keys: Keys) -> Decision:
+def decide(
+    definition: Definition,
+    state: State | None,
+    command: AnyCommand,
+    *,
+    now: int,
+    keys: Keys,
+    surroundings: Surroundings = NONE,
+) -> Decision:
     """Decide a command of one instance at the instant ``now`` (milliseconds since the epoch).
 
     ``state`` is None for StartInstance only. It is handed over: the decision's state is the same object, changed.
     ``keys`` must hold at least ``limits.STEP_KEYS_MAX`` keys. Raises NotFound or Conflict, having changed nothing, when
-    the command does not fit the state; raises Bug when an invariant does not hold (drop the state then).
+    the command does not fit the state; raises Bug when an invariant does not hold, and DecisionNotAtHand when the
+    surroundings cannot tell yet (drop the state then).
     """
-    step = Step(definition, State(key=0) if state is None else state, now, keys)
+    step = Step(definition, State(key=0) if state is None else state, now, keys, surroundings)
     HANDLERS[type(command)](step, command)
     if step.todo or step.ended_in or step.changed or step.new_conditions:
         run(step)

@@ -358,6 +358,22 @@ class Warned(Event, tag="warning"):
     message: str
 
 
+class DecisionEvaluated(Event, tag="decision"):
+    """A business rule task evaluated a decision: kept for the reader, changes nothing.
+
+    ``trace`` is in Camunda 8's words: every decision with its inputs, its tables' matched rules, and its output.
+    """
+
+    key: int
+    element: int
+    decision: int
+    decision_id: str
+    version: int
+    result: Any
+    trace: list[Any]
+    warnings: str
+
+
 AnyEvent = (
     Started
     | Ended
@@ -401,4 +417,5 @@ AnyEvent = (
     | Suspended
     | Resumed
     | Warned
+    | DecisionEvaluated
 )

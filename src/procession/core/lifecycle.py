@@ -207,6 +207,7 @@ def choose_by_conditions(step: Step, element: Element, scope: int) -> tuple[int,
         elif step.evaluate(condition, context) is True:
             held = True
             chosen.append(index)
+    step.be_strict(IncidentKind.CONDITION_ERROR, "condition of a flow", element)
     if not held and element.default_flow >= 0:
         chosen.append(element.default_flow)
     if not chosen:

@@ -51,6 +51,7 @@ class IncidentKind(IntEnum):
     AD_HOC_ERROR = 11
     LISTENER_NO_RETRIES = 12
     COMPENSATION_ERROR = 13
+    CALLED_DECISION_ERROR = 14
 
 
 class Wait(msgspec.Struct, omit_defaults=True, rename={"key": "k", "element": "e", "spec": "s"}):

@@ -13,10 +13,12 @@ from typing import Any
 from procession.core import events as e
 from procession.core.apply import APPLIERS
 from procession.core.commands import FollowUp
-from procession.core.state import ElementInstance, State
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind, State
+from procession.core.surroundings import NONE, Surroundings
 from procession.ids import Keys
 from procession.jobs.schedule import to_datetime
-from procession.model.definition import Definition, Evaluable
+from procession.model.definition import Definition, Element, Evaluable, Flow
 from procession.model.expressions import Static
 
 Token = tuple[int, int, int]  # (flow it came by or -1, element it enters, key of the scope it is in)
@@ -44,17 +46,23 @@ class Step:
         "now",
         "signals",
         "state",
+        "strict",
+        "surroundings",
         "todo",
         "warnings",
     )
 
-    def __init__(self, definition: Definition, state: State, now: int, keys: Keys) -> None:
+    def __init__(
+        self, definition: Definition, state: State, now: int, keys: Keys, surroundings: Surroundings = NONE
+    ) -> None:
         self.definition = definition
         self.elements = definition.elements
         self.flows = definition.flows
         self.state = state
         self.now = now
         self.keys = keys
+        self.surroundings = surroundings
+        self.strict = surroundings.strict
         self.events: list[e.Event] = []
         self.follow_ups: list[FollowUp] = []
         self.todo: deque[Token] = deque()
@@ -118,6 +126,12 @@ class Step:
         if type(expression) is Static:
             return expression.value  # most attributes: saves the call and the making of ``now()``
         return expression.evaluate(context, now=self.moment(), warnings=self.warnings)
+
+    def be_strict(self, kind: IncidentKind, what: str, at: Element | Flow) -> None:
+        """Where expressions are strict: raise Problem if one gave a warning since the last call."""
+        if self.strict and self.warnings:
+            message = f"The {what} of '{at.id}' (line {at.line}) gave a warning, and expressions are strict here"
+            raise Problem(kind, f"{message}: {self.take_warnings()}")
 
     def take_warnings(self) -> str:
         """The warnings gathered since the last call, as text for an incident, and forget them."""

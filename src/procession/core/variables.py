@@ -123,10 +123,10 @@ def whole_number(value: object, least: int, most: int) -> int | None:
 
 
 def _warn(step: Step, node: ElementInstance, mapping: IoMapping) -> None:
-    """Keep an expression's warnings with the element. Raises Problem where it failed: an assertion, a limit."""
+    """Keep an expression's warnings. Raises Problem where it failed: an assertion, a limit, strictness."""
     if not step.warnings:
         return
-    failed = any(getattr(warning, "code", "") in FAILURES for warning in step.warnings)
+    failed = step.strict or any(getattr(warning, "code", "") in FAILURES for warning in step.warnings)
     text = step.take_warnings()
     if failed:
         where = step.elements[node.element]

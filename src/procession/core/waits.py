@@ -71,6 +71,7 @@ def open_wait(step: Step, event: Element, position: int, spec: EventSpec, owner:
 def open_timer(step: Step, event: Element, position: int, spec: EventSpec, owner: ElementInstance, scope: int) -> None:
     """Arm a timer. Raises Problem."""
     value = plain(step.evaluate(spec.timer, step.context(scope))) if spec.timer is not None else None
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "timer", event)
     why = step.take_warnings()
     try:
         if spec.timer_kind == TimerKind.DATE:
@@ -137,6 +138,9 @@ def text_of(step: Step, expression: Any, scope: int, what: str) -> str:  # noqa:
     """The value of an expression that must give a text or a whole number. Raises Problem."""
     value = step.evaluate(expression, step.context(scope)) if expression is not None else None
     why = step.take_warnings()
+    if why and step.strict:
+        message = f"The {what} gave a warning, and expressions are strict here: {why}"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     if isinstance(value, str):
         text = value
     elif value is None or isinstance(value, bool) or type(value) in {list, dict}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from procession.core.state import Status
+from procession.core.surroundings import NONE, Surroundings
 from procession.engine.cells import Cell
 from procession.engine.settings import Settings
 
@@ -15,10 +16,11 @@ EVICTIONS_MAX = 8  # per settled cell: enough to keep the bound, few enough not 
 class Cache:
     """Cells by instance key, least recently used first. A cell in use is never forgotten."""
 
-    __slots__ = ("_bytes", "_cells", "_settings")
+    __slots__ = ("_bytes", "_cells", "_settings", "_surroundings")
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, surroundings: Surroundings = NONE) -> None:
         self._settings = settings
+        self._surroundings = surroundings
         self._cells: dict[int, Cell] = {}
         self._bytes = 0
 
@@ -38,7 +40,7 @@ class Cache:
         """The cell of an instance, made if it is not known."""
         cell = self._cells.get(instance)
         if cell is None:
-            cell = self._cells[instance] = Cell(instance)
+            cell = self._cells[instance] = Cell(instance, self._surroundings)
         return cell
 
     def resize(self, cell: Cell, size: int) -> None:

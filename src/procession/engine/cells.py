@@ -10,6 +10,7 @@ import msgspec
 
 from procession.core import Decision, State, decide, marks_of
 from procession.core.commands import AnyCommand, StartInstance
+from procession.core.surroundings import NONE, Surroundings
 from procession.engine.writer import Draft, Ledger
 from procession.errors import Conflict
 from procession.ids import Keys
@@ -61,7 +62,7 @@ class Ask:
         elif state is None:
             raise Conflict(f"Instance {cell.key} is asked for but not started yet")
         assert cell.definition is not None
-        decision = decide(cell.definition, state, command, now=now, keys=keys)
+        decision = decide(cell.definition, state, command, now=now, keys=keys, surroundings=cell.surroundings)
         cell.state = decision.state
         return [decision]
 
@@ -128,6 +129,7 @@ class Cell:
     """
 
     __slots__ = (
+        "advised",
         "definition",
         "flight",
         "fresh",
@@ -140,12 +142,15 @@ class Cell:
         "solo",
         "starved",
         "state",
+        "surroundings",
         "verify",
         "waiting",
     )
 
-    def __init__(self, key: int) -> None:
+    def __init__(self, key: int, surroundings: Surroundings = NONE) -> None:
         self.key = key
+        self.surroundings = surroundings
+        self.advised = False  # the decisions that its process asks for have just been found out
         self.ledger = Ledger(instance=key, rev=-1)
         self.definition: Definition | None = None
         self.state: State | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 
+from procession.engine.deploy_decisions import decision_resources, is_dmn
 from procession.engine.start_timers import start_timers
 from procession.errors import InvalidModel, InvalidValue
 from procession.ids import Keys
@@ -26,11 +27,18 @@ def build_deployment(
     """
     rows: list[NewResource] = []
     refused: list[InvalidModel] = []
+    decisions: list[tuple[str, bytes]] = []
     for name, content in resources:
         try:
-            rows.append(_resource(name, content, keys, now, methods))
+            _check_size(name, content)
+            if is_dmn(name, content):
+                decisions.append((name, content))
+            else:
+                rows.append(_resource(name, content, keys, now, methods))
         except InvalidModel as error:
             refused.append(error)
+    found, wrong = decision_resources(decisions, keys)
+    rows, refused = [*rows, *found], [*refused, *wrong]
     if len(refused) == 1:
         raise refused[0]
     if refused:
@@ -38,11 +46,15 @@ def build_deployment(
     return Deployment(key=keys.take(), resources=rows, tenant=tenant)
 
 
-def _resource(name: str, content: bytes, keys: Keys, now: int, methods: Collection[str]) -> NewResource:
-    """One file with what it defines."""
+def _check_size(name: str, content: bytes) -> None:
+    """Raise InvalidModel for a file that is too large to be read."""
     if len(content) > RESOURCE_BYTES_MAX:
         problem = f"expected at most {RESOURCE_BYTES_MAX} bytes (RESOURCE_BYTES_MAX), found {len(content)}"
         raise InvalidModel([problem], name=name)
+
+
+def _resource(name: str, content: bytes, keys: Keys, now: int, methods: Collection[str]) -> NewResource:
+    """One BPMN file with what it defines."""
     compiled = compile_resource(content, name=name, methods=methods)
     return NewResource(
         key=keys.take(),

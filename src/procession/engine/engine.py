@@ -25,6 +25,7 @@ from procession.engine.cells import Ask
 from procession.engine.claims import Claims
 from procession.engine.clock import StoreClock
 from procession.engine.commit import GroupCommit
+from procession.engine.decisions import Decisions
 from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery, Dispatcher, Nobody
 from procession.engine.duties import Duties
@@ -92,6 +93,12 @@ class Engine(Requests):
         self.definitions = Definitions(
             store, settings.definitions_cached, latest_s=0.0 if self.clock.virtual else LATEST_S
         )
+        self.decisions = Decisions(
+            store,
+            self.definitions,
+            settings.definitions_cached,
+            latest_s=0.0 if self.clock.virtual else LATEST_S,
+        )
         self._announcer = Announcer(store, pause_ms=settings.announce_pause_ms, heard=self._heard)
         self.outcomes = Outcomes(store, counters, chance=chance, freed=self._scheduled)
         self._system = System(self.outcomes, settings, handler=self._carry_out, chance=chance, room=self.room)
@@ -111,6 +118,7 @@ class Engine(Requests):
             keys=self._keys,
             commit=self._commit,
             definitions=self.definitions,
+            decisions=self.decisions,
             outbox=self._outbox,
             settings=settings,
             counters=counters,
@@ -333,6 +341,7 @@ class Engine(Requests):
         """Another process says so (called on the loop)."""
         if queue == DEPLOYED:
             self.definitions.forget_latest()
+            self.decisions.forget_latest()
             return
         if queue == TIMER_QUEUE:
             self._duties.heard_timer()

@@ -32,13 +32,32 @@ def without_values(event: e.Event) -> e.Event:
             return msgspec.structs.replace(event, variables=variables)
         case e.LoopChanged():
             return e.LoopChanged(event.key, _counters(event.changes))
+        case e.DecisionEvaluated():
+            return msgspec.structs.replace(event, result=None, trace=[_without_output(each) for each in event.trace])
         case e.DataChanged():
             return e.DataChanged(event.key, _counters(event.changes))
         case _:
             return event
 
 
-_CARRIERS = frozenset({e.VariablesSet, e.LoopResult, e.CompensationRecorded, e.LoopChanged, e.DataChanged})
+_CARRIERS = frozenset(
+    {e.VariablesSet, e.LoopResult, e.CompensationRecorded, e.LoopChanged, e.DataChanged, e.DecisionEvaluated}
+)
+
+
+def _without_output(decision: dict[str, Any]) -> dict[str, Any]:
+    """A decision of a trace: which rules matched, not what they were given and gave."""
+    tables: list[Any] = [
+        {
+            **table,
+            "evaluatedInputs": [{**one, "inputValue": None} for one in table["evaluatedInputs"]],
+            "matchedRules": [{**rule, "evaluatedOutputs": []} for rule in table["matchedRules"]],
+            "output": None,
+        }
+        for table in decision["tables"]
+    ]
+    inputs = [{**one, "inputValue": None} for one in decision["evaluatedInputs"]]
+    return {**decision, "evaluatedInputs": inputs, "tables": tables, "output": None}
 
 
 def _counters(changes: dict[str, Any]) -> dict[str, Any]:

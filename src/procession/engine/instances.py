@@ -14,10 +14,12 @@ from collections.abc import Callable
 
 from procession.core import State, decode_state, encode_state, marks_of
 from procession.core.state import Status
+from procession.core.surroundings import DecisionNotAtHand, DecisionRequest, Surroundings
 from procession.engine.cache import OVER, Cache
 from procession.engine.cells import Ask, Begin, Cell, Holder, StepFlight, add_decisions, fenced_error, mark_step
 from procession.engine.clock import StoreClock
 from procession.engine.commit import GroupCommit
+from procession.engine.decisions import Adviser, Decisions
 from procession.engine.definitions import Definitions
 from procession.engine.ends import Ends
 from procession.engine.keys import KeyStock
@@ -50,6 +52,7 @@ class Instances:
         keys: KeyStock,
         commit: GroupCommit,
         definitions: Definitions,
+        decisions: Decisions,
         outbox: Outbox,
         settings: Settings,
         counters: Counters,
@@ -60,11 +63,14 @@ class Instances:
         self._keys = keys
         self._commit = commit
         self._definitions = definitions
+        self._decisions = decisions
+        self.surroundings = Surroundings(find_decision=decisions.find, strict=settings.strict_expressions)
         self._outbox = outbox
         self._settings = settings
         self._counters = counters
-        self._cache = Cache(settings)
+        self._cache = Cache(settings, self.surroundings)
         self._loader = Loader(store, definitions, self, counters, chance)
+        self._adviser = Adviser(decisions, self, chance)
         self.ends = Ends()
         self._stopped = False
 
@@ -113,10 +119,18 @@ class Instances:
         self._cache.settle(cell)
 
     def _prepared(self, cell: Cell) -> bool:
-        """Whether state and keys are at hand; if not they are fetched and ``_go`` is called again."""
+        """Whether state, decisions and keys are at hand; if not they are fetched and ``_go`` is called again."""
+        if cell.loading:
+            return False
         if cell.state is None and not cell.fresh:
             self._fetch(cell)
             return False
+        if cell.definition is not None and cell.definition.has_decisions and not cell.advised:
+            asked = self._decisions.outdated(cell.definition)
+            if asked:
+                self._advise(cell, asked)
+                return False
+        cell.advised = False
         if not self._keys.ready():
             if not cell.starved:
                 cell.starved = True
@@ -146,6 +160,11 @@ class Instances:
                     break
                 self._fail(ask, error)
                 continue
+            except DecisionNotAtHand as question:
+                cell.waiting[:0] = asks
+                cell.drop_state()
+                self._advise(cell, [question.request])
+                return []
             except Exception as error:
                 logger.exception("instance %d: %s", cell.key, type(ask.command).__name__)
                 cell.waiting[:0] = [*accepted, *asks[index + 1 :]]
@@ -312,6 +331,24 @@ class Instances:
             cell.loading = True
             self._loader.lane.put(cell)
 
+    def _advise(self, cell: Cell, requests: list[DecisionRequest]) -> None:
+        """Find out decisions before the waiting commands are decided."""
+        if not cell.loading:
+            cell.loading = True
+            self._adviser.lane.put((cell, requests))
+
+    def advised(self, cell: Cell) -> None:
+        """The decisions are at hand: go on."""
+        cell.loading = False
+        cell.advised = True
+        if cell.flight is None:
+            self._go(cell)
+
+    async def advise(self, definition: Definition, request: DecisionRequest | None = None) -> None:
+        """Find out what a process asks for, or one decision more. Raises Unavailable."""
+        asked = self._decisions.outdated(definition) if request is None else [request]
+        await self._decisions.ensure(asked)
+
     def expire(self, cells: list[Cell], error: Exception) -> None:
         """Tell the callers whose patience has ended."""
         now = asyncio.get_running_loop().time()
@@ -473,11 +510,12 @@ class Instances:
         """Begin to load."""
         self._stopped = False
         self._loader.lane.start()
+        self._adviser.lane.start()
 
     @property
     def idle(self) -> bool:
         """Whether no command is under way."""
-        return self._counters.in_flight == 0 and self._loader.lane.idle
+        return self._counters.in_flight == 0 and self._loader.lane.idle and self._adviser.lane.idle
 
     def jobs(self) -> set[int]:
         """The jobs of commands and steps on their way."""
@@ -491,5 +529,6 @@ class Instances:
         """Answer everybody who still waits."""
         self._stopped = True
         await self._loader.lane.stop()
+        await self._adviser.lane.stop()
         for cell in self._cache:
             self._fail_all(cell, Unavailable("The engine stopped"))

@@ -11,6 +11,7 @@ from procession.core.commands import AnyCommand, StartInstance
 from procession.engine.cache import OVER
 from procession.engine.cells import Asked, Begin
 from procession.engine.clock import StoreClock
+from procession.engine.decisions import Decisions
 from procession.engine.definitions import Definitions
 from procession.engine.deploy import build_deployment
 from procession.engine.instances import Instances
@@ -22,7 +23,7 @@ from procession.engine.settings import Counters, Settings
 from procession.engine.values import plain_variables
 from procession.errors import NotFound, Unavailable
 from procession.store.port import Store
-from procession.store.rows import NewJob, NewMessage, PublishResult, StoredDefinition
+from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult
 
 DEPLOYED = "$deployed"  # announced after a deployment: whoever remembers latest versions forgets them
 WAIT_POLL_S = 1.0
@@ -36,6 +37,7 @@ class Requests:
     counters: Counters
     clock: StoreClock
     definitions: Definitions
+    decisions: Decisions
     instances: Instances
     _keys: KeyStock
     _announcer: Announcer
@@ -47,7 +49,7 @@ class Requests:
 
     async def deploy(
         self, resources: Sequence[tuple[str, bytes]], *, tenant: str = "", methods: Collection[str] = ()
-    ) -> list[StoredDefinition]:
+    ) -> Deployed:
         """Store files (name, content) together; ``methods``: ids of bare tasks that are bound to functions.
 
         Raises InvalidModel with every problem, Unavailable.
@@ -56,6 +58,7 @@ class Requests:
         rows = build_deployment(resources, keys, self.clock.now(), tenant=tenant, methods=methods)
         stored = await self.store.deploy(rows)
         self.definitions.forget_latest()
+        self.decisions.forget_latest()
         self._announcer.announce(DEPLOYED)
         for resource in rows.resources:
             for definition in resource.definitions:

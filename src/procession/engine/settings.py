@@ -21,6 +21,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything adjustable about one engine. Durations in milliseconds."""
 
     history: History = History.ACTIVITY
+    strict_expressions: bool = False  # a warning of an expression is an incident
     instances_cached: int = 10_000  # recently written instances kept with their revision
     cached_bytes_max: int = 256 * 1024 * 1024  # of their stored size
     definitions_cached: int = 500

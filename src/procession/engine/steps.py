@@ -16,6 +16,7 @@ import msgspec
 from procession.core import Decision, State, decide, visible_variables
 from procession.core import events as e
 from procession.core.commands import CompleteJob, ThrowError
+from procession.core.surroundings import DecisionNotAtHand, Surroundings
 from procession.engine.cells import Ask, Cell, add_decisions
 from procession.engine.delivery import Delivery
 from procession.engine.instances import Instances
@@ -92,9 +93,7 @@ class StepRun(Ask):
         Raises Rejected when the step is void: its job is gone, its instance ended or suspended.
         """
         self._results.append(result)
-        keys = await self._instances.keys()
-        definition, state = await self._state()
-        decision = decide(definition, state, result.command(self._job), now=self._now(), keys=keys)
+        definition, state, decision = await self._decided(result)
         add_decisions(self._draft, self, [decision])
         following = next_method(decision)
         if following is None or len(self._results) >= METHODS_PER_STEP_MAX or not self._runs_method(following.type):
@@ -149,10 +148,52 @@ class StepRun(Ask):
         definition, state = cell.definition, cell.state
         if state is None or definition is None:
             raise NotFound(f"Instance {cell.key} is not started, so job {self.job.key} cannot be completed")
+        return self._replay(definition, state, now, keys, cell.surroundings)
+
+    # -- internal ---------------------------------------------------------------------------------------------------
+    async def _decided(self, result: Result) -> tuple[Definition, State, Decision]:
+        """Decide a result, with the decisions that its process asks for at hand."""
+        instances = self._instances
+        keys = await instances.keys()
+        definition, state = await self._state()
+        if definition.has_decisions:
+            await instances.advise(definition)
+            keys = await instances.keys()
+            definition, state = await self._state()  # somebody else may have needed the instance meanwhile
+        command = result.command(self._job)
+        now = self._now()
+        try:
+            decision = decide(definition, state, command, now=now, keys=keys, surroundings=instances.surroundings)
+        except DecisionNotAtHand as question:
+            return await self._decided_anew(question)
+        return definition, state, decision
+
+    async def _decided_anew(self, question: DecisionNotAtHand) -> tuple[Definition, State, Decision]:
+        """A decision has to be found out, and the state is under change: decide all results again on a copy."""
+        self.abandon()
+        self._draft = Draft()
+        instances = self._instances
+        while True:
+            definition, state = await instances.copy(self.job.instance)
+            await instances.advise(definition, question.request)
+            keys = await instances.keys()
+            try:
+                decisions = self._replay(definition, state, self._now(), keys, instances.surroundings)
+            except DecisionNotAtHand as another:
+                question = another
+            else:
+                self._private = definition, state
+                return definition, state, decisions[-1]
+
+    def _replay(
+        self, definition: Definition, state: State, now: int, keys: Keys, surroundings: Surroundings
+    ) -> list[Decision]:
+        """Decide the results one after the other, matching each with the call it was the result of."""
         decisions: list[Decision] = []
         job = self.job.key
         for index, result in enumerate(self._results):
-            decisions.append(decide(definition, state, result.command(job), now=now, keys=keys))
+            command = result.command(job)
+            decisions.append(decide(definition, state, command, now=now, keys=keys, surroundings=surroundings))
             following = next_method(decisions[-1])
             if (
                 following is None
@@ -163,7 +204,6 @@ class StepRun(Ask):
             job = following.key
         return decisions
 
-    # -- internal ---------------------------------------------------------------------------------------------------
     async def _state(self) -> tuple[Definition, State]:
         """The state to decide on: held, our own, or a copy of what is there now."""
         if self._private is not None:

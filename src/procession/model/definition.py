@@ -333,6 +333,7 @@ class Definition(Record, frozen=True, kw_only=True):
     # instantiating receive tasks, what stands behind an instantiating event-based gateway
     messages_caught: frozenset[str] = frozenset()
     has_conditions: bool = False  # some event waits for a condition on variables
+    has_decisions: bool = False  # some business rule task evaluates a decision
     has_inclusive_joins: bool = False  # some inclusive or complex gateway joins
     is_executable: bool = True
     lanes: tuple[Lane, ...] = ()

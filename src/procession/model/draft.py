@@ -247,6 +247,7 @@ class ProcessDraft:
             none_start=root.starts[0] if root.starts else -1,
             start_events=tuple(draft.index for draft in typed),
             messages_caught=frozenset(self._messages_caught()),
+            has_decisions=any(draft.decision is not None for draft in self.elements),
             has_conditions=any(draft.has(Trigger.CONDITIONAL) for draft in self.elements),
             has_inclusive_joins=any(draft.upstream for draft in self.elements),
             is_executable=self.is_executable,

@@ -18,6 +18,7 @@ from typing import Protocol
 from procession.ids import Keys
 from procession.store.rows import (
     ClaimedJob,
+    Deployed,
     Deployment,
     HistoryRow,
     InstanceFilter,
@@ -32,6 +33,7 @@ from procession.store.rows import (
     Statement,
     Step,
     StepResult,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -82,14 +84,16 @@ class Store(Protocol):
         ...
 
     # -- definitions ----------------------------------------------------------------------------------------------
-    async def deploy(self, deployment: Deployment) -> list[StoredDefinition]:
-        """Store resources, all or nothing; the definitions in the order given.
+    async def deploy(self, deployment: Deployment) -> Deployed:
+        """Store resources, all or nothing; definitions and decisions in the order given.
 
         A definition whose latest version has the same checksum and methods is not stored again (``created`` False),
-        but is found by this deployment too. If nothing is new (no definition, no file without definitions), nothing
-        is written. Keys of start subscriptions and of start timers' jobs are the store's own.
+        but is found by this deployment too; a decision likewise by its checksum. A file is written where something of
+        it is new, or where a new decision imports it. If nothing is new (nor a file that defines nothing), nothing is
+        written. Keys of start subscriptions and of start timers' jobs are the store's own.
         A new version takes over the start subscriptions and start timers of its process id (the old ones go), in the
-        same transaction. Versions count from 1 per tenant and process id.
+        same transaction. Versions count from 1 per tenant and process id, and
+        per tenant and decision id.
         """
         ...
 
@@ -105,6 +109,16 @@ class Store(Protocol):
 
     async def list_definitions(self, *, process_id: str = "", tenant: str = "") -> list[StoredDefinition]:
         """All versions, by process id, newest first. An empty tenant does not restrict."""
+        ...
+
+    async def find_decision(
+        self, decision_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> StoredDecision | None:
+        """The latest version of a decision id (0), an exact one, the latest with a tag, or the one of a deployment."""
+        ...
+
+    async def list_decisions(self, *, decision_id: str = "", tenant: str = "") -> list[StoredDecision]:
+        """All versions, by decision id, newest first. An empty tenant does not restrict."""
         ...
 
     async def resource(self, key: int) -> bytes | None:

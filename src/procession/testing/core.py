@@ -14,7 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from procession.core import Decision, State, Status, check, decide, decode_state, encode_state, fold, migrate
+from procession.core import (
+    Decision,
+    State,
+    Status,
+    Surroundings,
+    check,
+    decide,
+    decode_state,
+    encode_state,
+    fold,
+    migrate,
+)
 from procession.core.commands import (
     Activate,
     AnyCommand,
@@ -49,8 +60,15 @@ class CoreRun:
     """One instance under a virtual clock."""
 
     def __init__(
-        self, definition: Definition, *, now: int = DAY_ONE, instance: int = INSTANCE, keys: Keys | None = None
+        self,
+        definition: Definition,
+        *,
+        now: int = DAY_ONE,
+        instance: int = INSTANCE,
+        keys: Keys | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
+        self.surroundings = surroundings or Surroundings()
         self.definition = definition
         self.now = now
         self.instance = instance
@@ -85,7 +103,10 @@ class CoreRun:
 
     def decide(self, command: AnyCommand) -> list[FollowUp]:
         """One step: decide, check everything, pass the state through its bytes. The follow-ups are the caller's."""
-        return self.take(decide(self.definition, self.state, command, now=self.now, keys=self.keys))
+        around = self.surroundings
+        return self.take(
+            decide(self.definition, self.state, command, now=self.now, keys=self.keys, surroundings=around)
+        )
 
     def take(self, decision: Decision) -> list[FollowUp]:
         """Check a decision and take it over."""

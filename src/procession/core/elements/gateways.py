@@ -10,6 +10,7 @@ from __future__ import annotations
 from procession.core import events as e
 from procession.core.apply import count_all
 from procession.core.lifecycle import default_of, pass_through
+from procession.core.state import IncidentKind
 from procession.core.step import Step
 from procession.model.definition import Element, Kind
 
@@ -31,7 +32,9 @@ def choose_exclusive(step: Step, element: Element, scope: int) -> tuple[int, ...
         if index == element.default_flow:
             continue
         condition = step.flows[index].condition
-        if condition is None or step.evaluate(condition, context) is True:
+        holds = condition is None or step.evaluate(condition, context) is True
+        step.be_strict(IncidentKind.CONDITION_ERROR, "condition", step.flows[index])
+        if holds:
             step.warnings.clear()
             return (index,)
     return default_of(step, element)
@@ -49,6 +52,7 @@ def choose_inclusive(step: Step, element: Element, scope: int) -> tuple[int, ...
         if index != element.default_flow
         and ((condition := step.flows[index].condition) is None or step.evaluate(condition, context) is True)
     )
+    step.be_strict(IncidentKind.CONDITION_ERROR, "condition of a flow", element)
     if chosen:
         step.warnings.clear()
         return chosen

@@ -216,6 +216,7 @@ def _items(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) 
     if spec.collection is None:
         return None
     value: object = plain(step.evaluate(spec.collection, step.context(body.key)))
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "input collection", element)
     why = step.take_warnings()
     if not isinstance(value, list):
         message = f"Expected a list as the input collection of '{element.id}' (line {element.line}), found {value!r}"
@@ -241,6 +242,7 @@ def _output(step: Step, spec: LoopSpec, node: ElementInstance) -> Any:  # noqa: 
     if spec.output_element is None:
         return None
     value = plain(step.evaluate(spec.output_element, step.context(node.key)))
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "output element", step.elements[node.element])
     why = step.take_warnings()
     if why:
         step.emit(e.Warned(node.key, node.element, why))
@@ -286,6 +288,7 @@ def _goes_on(step: Step, spec: LoopSpec, node: ElementInstance) -> bool:
 def _truth(step: Step, condition: Any, context: dict[str, Any], what: str, node: ElementInstance) -> bool:  # noqa: ANN401
     """A condition's value. Raises Problem when it is neither true nor false."""
     value = step.evaluate(condition, context)
+    step.be_strict(IncidentKind.CONDITION_ERROR, what, step.elements[node.element])
     why = step.take_warnings()
     if not isinstance(value, bool):
         element = step.elements[node.element]

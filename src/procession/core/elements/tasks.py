@@ -6,6 +6,7 @@ from typing import Any, assert_never, cast
 
 from procession.core import events as e
 from procession.core.commands import PublishMessage
+from procession.core.elements.decisions import run_decision
 from procession.core.elements.multi_instance import enter_loop
 from procession.core.lifecycle import activate, complete, pass_through, stay
 from procession.core.listening import listen
@@ -55,8 +56,7 @@ def start_task(step: Step, element: Element, node: ElementInstance) -> None:
         case Work.MESSAGE:
             open_event(step, element, node, node.key)
         case Work.DECISION:
-            message = f"'{element.id}' (line {element.line}) needs a decision, which this version does not evaluate yet"
-            raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, message)
+            run_decision(step, element, node)
         case Work.CONNECTOR_MESSAGE:
             for spec in element.events:
                 publish(step, element, node, spec)
@@ -92,6 +92,7 @@ def run_script(step: Step, element: Element, node: ElementInstance) -> None:
         complete(step, element, node)
         return
     value = plain(step.evaluate(spec.expression, step.context(node.key)))
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "script", element)
     why = step.take_warnings()
     if why:
         step.emit(e.Warned(node.key, element.index, why))
@@ -160,8 +161,8 @@ def _value(step: Step, expression: Evaluable, node: ElementInstance, what: str) 
     """The value of an attribute's expression. Raises Problem when it gave a warning instead of a value."""
     value = step.evaluate(expression, step.context(node.key))
     why = step.take_warnings()
-    if value is None and why:
-        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The {what} has no value: {why}")
+    if why and (value is None or step.strict):
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The {what} has no value that can be used: {why}")
     return value
 
 

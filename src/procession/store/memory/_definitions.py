@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from procession.jobs.kinds import TIMER_QUEUE, JobKind
+from procession.store.memory._decisions import deploy_decision
 from procession.store.memory._tables import Tables
 from procession.store.rows import (
+    Deployed,
     Deployment,
     NewDefinition,
     NewJob,
@@ -16,24 +18,33 @@ from procession.store.rows import (
 )
 
 
-def deploy_resources(tables: Tables, deployment: Deployment) -> list[StoredDefinition]:
+def deploy_resources(tables: Tables, deployment: Deployment) -> Deployed:
     """Store what is new of a deployment."""
     now = tables.clock()
-    found: list[StoredDefinition] = []
-    new_files = False
+    deployed = Deployed(definitions=[], decisions=[])
+    written: set[int] = set()  # files with something new in them, or that something new imports
     for resource in deployment.resources:
-        stored = [_deploy_definition(tables, deployment, resource, new, now) for new in resource.definitions]
-        file = (deployment.tenant, resource.name, resource.checksum)
-        is_new_file = not resource.definitions and file not in tables.files
-        if is_new_file:
-            tables.files.add(file)
-            new_files = True
-        if is_new_file or any(each.created for each in stored):
+        definitions = [_deploy_definition(tables, deployment, resource, new, now) for new in resource.definitions]
+        decisions = [deploy_decision(tables, deployment, resource, new, now) for new in resource.decisions]
+        deployed.definitions += definitions
+        deployed.decisions += decisions
+        if any(each.created for each in (*definitions, *decisions)) or _is_new_file(tables, deployment, resource):
+            written.add(resource.key)
+        written.update(key for each in decisions if each.created for key in each.imports)
+    for resource in deployment.resources:
+        if resource.key in written:
             tables.resources[resource.key] = resource.content
-        found += stored
-    if new_files or any(each.created for each in found):
-        tables.deployments[deployment.key] = [each.key for each in found]
-    return found
+            tables.files.add((deployment.tenant, resource.name, resource.checksum))
+    if written:
+        tables.deployments[deployment.key] = [each.key for each in deployed.definitions]
+        tables.deployed_decisions[deployment.key] = [each.key for each in deployed.decisions]
+    return deployed
+
+
+def _is_new_file(tables: Tables, deployment: Deployment, resource: NewResource) -> bool:
+    if resource.definitions or resource.decisions:
+        return False
+    return (deployment.tenant, resource.name, resource.checksum) not in tables.files
 
 
 def find_definition(

@@ -11,12 +11,13 @@ import msgspec
 from procession.errors import Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.refusals import check_jobs, check_messages, check_text, check_variables
-from procession.store.memory import _definitions, _jobs, _listings, _messages
+from procession.store.memory import _decisions, _definitions, _jobs, _listings, _messages
 from procession.store.memory._steps import apply_step
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
 from procession.store.rows import (
     ClaimedJob,
+    Deployed,
     Deployment,
     HistoryRow,
     InstanceFilter,
@@ -31,6 +32,7 @@ from procession.store.rows import (
     Statement,
     Step,
     StepResult,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -86,7 +88,7 @@ class MemoryStore:
         return range(start, start + count)
 
     # -- definitions ----------------------------------------------------------------------------------------------
-    async def deploy(self, deployment: Deployment) -> list[StoredDefinition]:
+    async def deploy(self, deployment: Deployment) -> Deployed:
         """Store what is new."""
         return _definitions.deploy_resources(self._tables, deployment)
 
@@ -111,6 +113,23 @@ class MemoryStore:
     async def list_definitions(self, *, process_id: str = "", tenant: str = "") -> list[StoredDefinition]:
         """All versions."""
         return _listings.page_of_definitions(self._tables, process_id, tenant)
+
+    async def find_decision(
+        self, decision_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> StoredDecision | None:
+        """The newest that fits."""
+        return _decisions.find_decision(
+            self._tables,
+            decision_id,
+            version=version,
+            version_tag=version_tag,
+            deployment=deployment,
+            tenant=tenant,
+        )
+
+    async def list_decisions(self, *, decision_id: str = "", tenant: str = "") -> list[StoredDecision]:
+        """All versions."""
+        return _decisions.list_decisions(self._tables, decision_id, tenant)
 
     async def resource(self, key: int) -> bytes | None:
         """The bytes of a deployed file."""

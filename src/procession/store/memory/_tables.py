@@ -13,6 +13,7 @@ from procession.store.rows import (
     HistoryRow,
     NewJob,
     Row,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -72,6 +73,9 @@ class Tables:
         self.definitions: dict[int, StoredDefinition] = {}
         self.versions: dict[tuple[str, str], list[int]] = {}
         self.deployments: dict[int, list[int]] = {}
+        self.decisions: dict[int, StoredDecision] = {}
+        self.decision_versions: dict[tuple[str, str], list[int]] = {}  # by tenant and decision id
+        self.deployed_decisions: dict[int, list[int]] = {}
         self.resources: dict[int, bytes] = {}
         self.files: set[tuple[str, str, str]] = set()  # tenant, name, checksum of files without definitions
         self.instances: dict[int, StoredInstance] = {}

@@ -10,31 +10,35 @@ from procession.ids import FIRST_PARTITION, key_of
 from procession.jobs.kinds import TIMER_QUEUE, JobKind
 from procession.store._shared.refusals import check_jobs, check_text
 from procession.store.postgres._columns import job_columns
+from procession.store.postgres._decisions import decide_decisions, write_decisions
 from procession.store.postgres._reading import stored_definition
 from procession.store.postgres._sessions import Session, Sessions
-from procession.store.rows import Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
+from procession.store.rows import Deployed, Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
 
 
-async def deploy(sessions: Sessions, deployment: Deployment, now: int | None) -> list[StoredDefinition]:
-    """Store what is new of a deployment; its definitions in the order given."""
+async def deploy(sessions: Sessions, deployment: Deployment, now: int | None) -> Deployed:
+    """Store what is new of a deployment; what its files define in the order given."""
     _check(deployment)
     async with sessions.lend() as session, session.transaction():
         await session.fetch("deploy_lock")
         latest = await _latest(session, deployment)
-        found = [
+        definitions = [
             _decide(deployment, resource, new, latest)
             for resource in deployment.resources
             for new in resource.definitions
         ]
-        files = await _new_files(session, deployment)
-        if not files and not any(each.created for each in found):
-            return found
-        meant = sorted({each.key for each in found})
-        rows = await session.fetch("deploy_deployment", deployment.key, deployment.tenant, meant, now)
-        for each in found:
+        deployed = Deployed(definitions=definitions, decisions=await decide_decisions(session, deployment))
+        written = await _written(session, deployment, deployed)
+        if not written:
+            return deployed
+        meant = sorted({each.key for each in deployed.definitions})
+        meant_decisions = sorted({each.key for each in deployed.decisions})
+        rows = await session.fetch("deploy_deployment", deployment.key, deployment.tenant, meant, meant_decisions, now)
+        for each in (*deployed.definitions, *deployed.decisions):
             each.deployed_at = rows[0][0] if each.created else each.deployed_at
-        await _write(session, deployment, found, files, now)
-    return found
+        await _write(session, deployment, deployed, written, now)
+        await write_decisions(session, deployed.decisions)
+    return deployed
 
 
 def _check(deployment: Deployment) -> None:
@@ -44,6 +48,8 @@ def _check(deployment: Deployment) -> None:
             check_text(new.process_id, "a process id")
             for start in new.start_subscriptions:
                 check_text(start.name, "the name of a start event's message or signal")
+        for decision in resource.decisions:
+            check_text(decision.decision_id, "a decision id")
 
 
 async def _latest(session: Session, deployment: Deployment) -> dict[str, StoredDefinition]:
@@ -52,15 +58,22 @@ async def _latest(session: Session, deployment: Deployment) -> dict[str, StoredD
     return {each.process_id: each for each in map(stored_definition, rows)}
 
 
-async def _new_files(session: Session, deployment: Deployment) -> list[NewResource]:
-    """Files without processes that are not stored yet."""
-    files = [resource for resource in deployment.resources if not resource.definitions]
+async def _written(session: Session, deployment: Deployment, deployed: Deployed) -> set[int]:
+    """The files to store: those with something new in them, that something new imports, or that define nothing."""
+    new = {each.resource for each in (*deployed.definitions, *deployed.decisions) if each.created}
+    imported = {key for each in deployed.decisions if each.created for key in each.imports}
+    return new | imported | await _new_files(session, deployment)
+
+
+async def _new_files(session: Session, deployment: Deployment) -> set[int]:
+    """Files that define nothing and are not stored yet."""
+    files = [each for each in deployment.resources if not each.definitions and not each.decisions]
     if not files:
-        return []
+        return set()
     checksums, names = [each.checksum for each in files], [each.name for each in files]
     rows = await session.fetch("deploy_known_files", deployment.tenant, checksums, names)
     known = {(row[0], row[1]) for row in rows}
-    return [each for each in files if (each.name, each.checksum) not in known]
+    return {each.key for each in files if (each.name, each.checksum) not in known}
 
 
 def _decide(
@@ -91,11 +104,11 @@ def _decide(
 
 
 async def _write(
-    session: Session, deployment: Deployment, found: list[StoredDefinition], files: list[NewResource], now: int | None
+    session: Session, deployment: Deployment, deployed: Deployed, written: set[int], now: int | None
 ) -> None:
-    created = {each.key: each for each in found if each.created}
+    created = {each.key: each for each in deployed.definitions if each.created}
     for resource in deployment.resources:
-        if resource in files or any(new.key in created for new in resource.definitions):
+        if resource.key in written:
             values = (resource.key, deployment.key, resource.name, resource.kind, resource.checksum, resource.content)
             await session.fetch("deploy_resource", *values)
         for new in resource.definitions:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 from procession.store.rows import (
     ClaimedJob,
     HistoryRow,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -94,6 +95,11 @@ def stored_user_task(row: Any) -> StoredUserTask:
 def stored_definition(row: Any, *, created: bool = False) -> StoredDefinition:
     """A row with the columns of definitions.sql."""
     return _filled(StoredDefinition, row, created=created)
+
+
+def stored_decision(row: Any, *, created: bool = False) -> StoredDecision:
+    """A row with the columns of find_decision.sql."""
+    return _filled(StoredDecision, row, created=created)
 
 
 def stored_node(row: Any) -> StoredNode:

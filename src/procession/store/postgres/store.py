@@ -21,6 +21,7 @@ from procession.store.postgres._publishing import broadcast, publish
 from procession.store.postgres._sessions import FREE, HOT, Options, Sessions, Statements
 from procession.store.rows import (
     ClaimedJob,
+    Deployed,
     Deployment,
     HistoryRow,
     InstanceFilter,
@@ -37,6 +38,7 @@ from procession.store.rows import (
     Statement,
     Step,
     StepResult,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -150,7 +152,7 @@ class PostgresStore:
         return range(first, first + count)
 
     # -- definitions ----------------------------------------------------------------------------------------------
-    async def deploy(self, deployment: Deployment) -> list[StoredDefinition]:
+    async def deploy(self, deployment: Deployment) -> Deployed:
         """Store resources, all or nothing."""
         return await deploy(self._rest, deployment, self._bound_now())
 
@@ -169,6 +171,18 @@ class PostgresStore:
         """All versions, newest first within each process id."""
         rows = await self._rest.fetch("list_definitions", process_id, tenant)
         return [reading.stored_definition(row) for row in rows]
+
+    async def find_decision(
+        self, decision_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> StoredDecision | None:
+        """The newest that fits."""
+        rows = await self._rest.fetch("find_decision", tenant, decision_id, version, version_tag, deployment)
+        return reading.stored_decision(rows[0]) if rows else None
+
+    async def list_decisions(self, *, decision_id: str = "", tenant: str = "") -> list[StoredDecision]:
+        """All versions."""
+        rows = await self._rest.fetch("list_decisions", decision_id, tenant)
+        return [reading.stored_decision(row) for row in rows]
 
     async def resource(self, key: int) -> bytes | None:
         """The bytes of a deployed file."""

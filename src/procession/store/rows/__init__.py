@@ -13,6 +13,7 @@ from procession.store.rows.calls import (
     Deployment,
     JobEnd,
     JobOutcome,
+    NewDecision,
     NewDefinition,
     NewMessage,
     NewResource,
@@ -25,9 +26,11 @@ from procession.store.rows.calls import (
     Want,
 )
 from procession.store.rows.reading import (
+    Deployed,
     HistoryRow,
     InstanceFilter,
     JobFilter,
+    StoredDecision,
     StoredDefinition,
     StoredIncident,
     StoredInstance,
@@ -54,6 +57,7 @@ from procession.store.rows.steps import (
 
 __all__ = [
     "ClaimedJob",
+    "Deployed",
     "Deployment",
     "HistoryRow",
     "InstanceFilter",
@@ -62,6 +66,7 @@ __all__ = [
     "JobFence",
     "JobFilter",
     "JobOutcome",
+    "NewDecision",
     "NewDefinition",
     "NewIncident",
     "NewJob",
@@ -80,6 +85,7 @@ __all__ = [
     "Step",
     "StepOutcome",
     "StepResult",
+    "StoredDecision",
     "StoredDefinition",
     "StoredIncident",
     "StoredInstance",

@@ -89,6 +89,18 @@ class NewDefinition(Row, kw_only=True):
     start_timers: list[NewStartTimer] = []
 
 
+class NewDecision(Row, kw_only=True):
+    """A decision of a deployed resource. ``key`` is used if it becomes a new version."""
+
+    key: int
+    decision_id: str
+    checksum: str  # sha-256 of the content and of what it imports, hex
+    name: str = ""
+    version_tag: str = ""
+    requirements_id: str = ""  # of the decision requirements, which is the whole file
+    imports: list[int] = []  # resources of the same deployment that the file imports, theirs included
+
+
 class NewResource(Row, kw_only=True):
     """A file to deploy, with what it defines."""
 
@@ -97,7 +109,8 @@ class NewResource(Row, kw_only=True):
     kind: str  # bpmn | dmn | form
     content: bytes
     checksum: str  # sha-256 of the content, hex
-    definitions: list[NewDefinition]
+    definitions: list[NewDefinition] = []
+    decisions: list[NewDecision] = []
 
 
 class Deployment(Row, kw_only=True):

@@ -26,6 +26,37 @@ class StoredDefinition(Row, kw_only=True):
     created: bool = False  # in the answer to a deployment: True where it made a new version
 
 
+class StoredDecision(Row, kw_only=True):
+    """A deployed decision version."""
+
+    key: int
+    decision_id: str
+    version: int
+    name: str
+    version_tag: str
+    requirements_id: str
+    resource: int
+    resource_name: str
+    imports: list[int]
+    checksum: str
+    deployment: int
+    deployed_at: int
+    tenant: str = ""
+    created: bool = False  # in the answer to a deployment: True where it made a new version
+
+
+class Deployed(Row, kw_only=True):
+    """The answer to a deployment: what its files define, in the order given, new or found."""
+
+    definitions: list[StoredDefinition] = []
+    decisions: list[StoredDecision] = []
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it made a version of anything."""
+        return any(each.created for each in self.definitions) or any(each.created for each in self.decisions)
+
+
 class StoredInstance(Row, kw_only=True):
     """An instance, running or ended within retention."""
 

@@ -7,38 +7,29 @@ from typing import Any
 import msgspec
 
 from procession.jobs.kinds import TIMER_QUEUE, JobKind
-from procession.store.rows import Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
+from procession.store.rows import Deployed, Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
+from procession.store.sqlite._decisions import deploy_decision
 from procession.store.sqlite._jobs import insert_jobs
 from procession.store.sqlite._session import Session, as_json
 
 _decode_texts = msgspec.json.Decoder(list[str]).decode
 
 
-def deploy_resources(session: Session, deployment: Deployment) -> list[StoredDefinition]:
+def deploy_resources(session: Session, deployment: Deployment) -> Deployed:
     """Store what is new of a deployment."""
-    found: list[StoredDefinition] = []
-    new_files = False
+    deployed = Deployed(definitions=[], decisions=[])
+    written: set[int] = set()  # files with something new in them, or that something new imports
     for resource in deployment.resources:
-        stored = [_deploy_definition(session, deployment, resource, new) for new in resource.definitions]
-        is_new_file = not resource.definitions and not _is_known_file(session, deployment, resource)
-        new_files |= is_new_file
-        if is_new_file or any(each.created for each in stored):
-            session.run(
-                "insert_resource",
-                key=resource.key,
-                deployment=deployment.key,
-                name=resource.name,
-                kind=resource.kind,
-                checksum=resource.checksum,
-                tenant=deployment.tenant,
-                content=resource.content,
-            )
-        found += stored
-    if new_files or any(each.created for each in found):
-        session.run("insert_deployment", key=deployment.key, deployed_at=session.now, tenant=deployment.tenant)
-        for each in found:
-            session.run("insert_deployment_definition", deployment=deployment.key, definition=each.key)
-    return found
+        definitions = [_deploy_definition(session, deployment, resource, new) for new in resource.definitions]
+        decisions = [deploy_decision(session, deployment, resource, new) for new in resource.decisions]
+        deployed.definitions += definitions
+        deployed.decisions += decisions
+        if any(each.created for each in (*definitions, *decisions)) or _is_new_file(session, deployment, resource):
+            written.add(resource.key)
+        written.update(key for each in decisions if each.created for key in each.imports)
+    if written:
+        _write_deployment(session, deployment, deployed, written)
+    return deployed
 
 
 def load_definitions(session: Session, keys: list[int]) -> list[StoredDefinition]:
@@ -65,9 +56,31 @@ def read_definition(row: Any) -> StoredDefinition:  # noqa: ANN401 - a row of a 
     )
 
 
-def _is_known_file(session: Session, deployment: Deployment, resource: NewResource) -> bool:
+def _is_new_file(session: Session, deployment: Deployment, resource: NewResource) -> bool:
+    if resource.definitions or resource.decisions:
+        return False
     known = session.value("find_file", tenant=deployment.tenant, name=resource.name, checksum=resource.checksum)
-    return known is not None
+    return known is None
+
+
+def _write_deployment(session: Session, deployment: Deployment, deployed: Deployed, written: set[int]) -> None:
+    for resource in deployment.resources:
+        if resource.key in written:
+            session.run(
+                "insert_resource",
+                key=resource.key,
+                deployment=deployment.key,
+                name=resource.name,
+                kind=resource.kind,
+                checksum=resource.checksum,
+                tenant=deployment.tenant,
+                content=resource.content,
+            )
+    session.run("insert_deployment", key=deployment.key, deployed_at=session.now, tenant=deployment.tenant)
+    for each in deployed.definitions:
+        session.run("insert_deployment_definition", deployment=deployment.key, definition=each.key)
+    for each in deployed.decisions:
+        session.run("insert_deployment_decision", deployment=deployment.key, decision=each.key)
 
 
 def _deploy_definition(

@@ -11,6 +11,7 @@ A test module of a store imports the classes (``from procession.testing.conforma
 
 from procession.testing.conformance.claiming import TestClaim, TestConcurrency, TestFinish
 from procession.testing.conformance.committing import TestCommit, TestFences, TestHistory, TestStartChannels
+from procession.testing.conformance.deciding import TestDecisions, TestFindDecision
 from procession.testing.conformance.deploying import TestDeploy, TestFindDefinition
 from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
@@ -27,10 +28,12 @@ __all__ = [
     "TestClaim",
     "TestCommit",
     "TestConcurrency",
+    "TestDecisions",
     "TestDeploy",
     "TestDurability",
     "TestEnqueue",
     "TestFences",
+    "TestFindDecision",
     "TestFindDefinition",
     "TestFinish",
     "TestHints",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind, JobState
 from procession.store.port import Store
-from procession.store.rows import Deployment, NewResource
+from procession.store.rows import Deployed, Deployment, NewResource
 from procession.testing.conformance.stage import ManualClock, claim, definition, deploy, jobs_of
 
 
@@ -19,7 +19,7 @@ class TestDeploy:
             key=keys.take(), name="o.bpmn", kind="bpmn", content=b"\x00<x/>", checksum="c" * 64, definitions=[new]
         )
         deployment = Deployment(key=keys.take(), resources=[resource], tenant="acme")
-        (stored,) = await store.deploy(deployment)
+        (stored,) = (await store.deploy(deployment)).definitions
         assert stored.created
         assert (stored.key, stored.process_id, stored.version, stored.name) == (new.key, "order", 1, "Order")
         assert (stored.version_tag, stored.resource, stored.resource_name) == ("blue", resource.key, "o.bpmn")
@@ -61,7 +61,7 @@ class TestDeploy:
         form = NewResource(
             key=keys.take(), name="a.form", kind="form", content=b"{}", checksum="f" * 64, definitions=[]
         )
-        assert await store.deploy(Deployment(key=keys.take(), resources=[form])) == []
+        assert await store.deploy(Deployment(key=keys.take(), resources=[form])) == Deployed()
         assert await store.resource(form.key) == b"{}"
         assert await store.resource(keys.take()) is None
 

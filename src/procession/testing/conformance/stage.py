@@ -179,7 +179,7 @@ async def deploy(
         checksum=checksum or f"{key:064x}",
         definitions=list(definitions),
     )
-    return await store.deploy(Deployment(key=key, resources=[resource], tenant=tenant))
+    return (await store.deploy(Deployment(key=key, resources=[resource], tenant=tenant))).definitions
 
 
 async def apply(store: Store, keys: Keys, *steps: Step) -> None:

@@ -47,6 +47,29 @@ create table procession.deployment_definition (
     primary key (deployment, definition)
 );
 
+-- The checksum is the decision's: of its file and what that imports.
+create table procession.decision (
+    key bigint primary key,
+    tenant text collate "C" not null,
+    decision_id text collate "C" not null,
+    version int not null,
+    name text collate "C" not null,
+    version_tag text not null,
+    requirements_id text not null,
+    resource bigint not null,
+    imports bigint[] not null,
+    checksum text not null,
+    deployment bigint not null,
+    unique (tenant, decision_id, version)
+);
+
+-- Which decisions a deployment meant: those it made, and those that were there already.
+create table procession.deployment_decision (
+    deployment bigint not null,
+    decision bigint not null,
+    primary key (deployment, decision)
+);
+
 -- Instances ----------------------------------------------------------------------------------------------------------
 
 -- JSON: `variables` is jsonb, because people query it; what is only handed on (events, arguments, message variables) is

@@ -50,6 +50,32 @@ CREATE TABLE procession_deployment_definition (
     PRIMARY KEY (deployment, definition)
 ) STRICT, WITHOUT ROWID;
 
+-- The name of the file stands here too, so that a listing of decisions reads one table.
+CREATE TABLE procession_decision (
+    key INTEGER PRIMARY KEY,
+    decision_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    version_tag TEXT NOT NULL,
+    requirements_id TEXT NOT NULL,
+    resource INTEGER NOT NULL,
+    resource_name TEXT NOT NULL,
+    imports TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    deployment INTEGER NOT NULL,
+    deployed_at INTEGER NOT NULL,
+    tenant TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX procession_decision_version ON procession_decision (decision_id, tenant, version);
+
+-- Which version of a decision a deployment means, whether it made that version or found it.
+CREATE TABLE procession_deployment_decision (
+    deployment INTEGER NOT NULL,
+    decision INTEGER NOT NULL,
+    PRIMARY KEY (deployment, decision)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE procession_start_subscription (
     key INTEGER PRIMARY KEY,
     definition INTEGER NOT NULL,

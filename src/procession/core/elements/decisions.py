@@ -1,0 +1,119 @@
+"""Business rule tasks whose work is a decision of DMN: find it, evaluate it, keep what it said.
+
+A result that is null because something could not be evaluated is an incident; so is, where expressions are strict, any
+warning and a table with no rule that matched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from procession.core import events as e
+from procession.core.lifecycle import complete
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind
+from procession.core.step import Step
+from procession.core.surroundings import DecisionRequest, DeployedDecision
+from procession.core.waits import text_of
+from procession.dmn import DecisionResultMapping, Evaluation, evaluate_decision, map_decision_result, trace_as_json
+from procession.errors import InvalidValue, NotFound
+from procession.feel import to_json
+from procession.model.definition import DecisionSpec, Definition, Element
+
+TEXT_MAX = 120  # characters of a value in an incident's text
+SHAPES: dict[str, DecisionResultMapping] = {
+    "singleEntry": "singleEntry",
+    "singleResult": "singleResult",
+    "collectEntries": "collectEntries",
+    "resultList": "resultList",
+}
+
+
+def run_decision(step: Step, element: Element, node: ElementInstance) -> None:
+    """Evaluate a business rule task's decision; its result becomes the result variable. Raises Problem."""
+    spec = element.decision
+    assert spec is not None
+    decision_id = text_of(step, spec.decision_id, node.key, f"decision id of '{element.id}' (line {element.line})")
+    found = step.surroundings.find_decision(request_of(step.definition, spec, decision_id))
+    if found is None:
+        message = (
+            f"Expected decision '{decision_id}'{_which(spec)} to be deployed, found none; '{element.id}' (line "
+            f"{element.line}) needs it: deploy it, then resolve this incident"
+        )
+        raise Problem(IncidentKind.CALLED_DECISION_ERROR, message)
+    value = _evaluate(step, element, node, spec, found)
+    complete(step, element, node, {spec.result_variable: value})
+
+
+def request_of(definition: Definition, spec: DecisionSpec, decision_id: str) -> DecisionRequest:
+    """What a business rule task asks for."""
+    return DecisionRequest(decision_id, spec.binding, spec.version, spec.version_tag, definition.key, definition.tenant)
+
+
+def _which(spec: DecisionSpec) -> str:
+    match spec.binding:
+        case "version":
+            return f" version {spec.version}"
+        case "versionTag":
+            return f" with version tag '{spec.version_tag}'"
+        case "deployment":
+            return " in the deployment of the process"
+        case _:
+            return ""
+
+
+def _evaluate(step: Step, element: Element, node: ElementInstance, spec: DecisionSpec, found: DeployedDecision) -> Any:  # noqa: ANN401 - any JSON value
+    where = f"The decision '{found.decision_id}' (version {found.version}) of '{element.id}' (line {element.line})"
+    try:
+        decision = found.model.decision(found.decision_id)
+        value, evaluation = evaluate_decision(found.model, found.decision_id, step.context(node.key), now=step.moment())
+    except (InvalidValue, NotFound) as error:
+        raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, f"{where} failed: {error}") from None
+    why = "; ".join(str(warning) for warning in evaluation.warnings)
+    trace = trace_as_json(evaluation)
+    step.emit(
+        e.DecisionEvaluated(
+            node.key, element.index, found.key, found.decision_id, found.version, value, list(trace), why
+        )
+    )
+    if why and (value is None or step.strict):
+        raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, f"{where} failed: {why}{_matched(evaluation)}")
+    if step.strict and _has_no_rule(evaluation):
+        message = f"{where} has no rule that matches{_matched(evaluation)}"
+        raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, message)
+    if not spec.map_result:
+        return value
+    try:
+        return map_decision_result(decision, value, SHAPES[spec.map_result])
+    except InvalidValue as error:
+        raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, f"{where} failed: {error}") from None
+
+
+def _has_no_rule(evaluation: Evaluation) -> bool:
+    """Whether the table that was asked for gave nothing, because none of its rules matched."""
+    asked = evaluation.trace[-1] if evaluation.trace else None
+    return (
+        asked is not None
+        and asked.kind == "decision table"
+        and evaluation.result is None
+        and not any(table.matched_rules for table in asked.tables)
+    )
+
+
+def _matched(evaluation: Evaluation) -> str:
+    """What the last table was given and which of its rules matched, for the text of an incident."""
+    tables = [table for decision in evaluation.trace for table in decision.tables]
+    if not tables:
+        return ""
+    last = tables[-1]
+    given = ", ".join(f"{one.name} = {_short(one.value)}" for one in last.inputs)
+    rules = ", ".join(str(rule.index) for rule in last.matched_rules) or "none"
+    return f" (inputs: {given or 'none'}; rules that matched: {rules})"
+
+
+def _short(value: object) -> str:
+    try:
+        text = repr(to_json(value))
+    except ValueError:
+        text = str(value)
+    return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."
