@@ -23,7 +23,7 @@ from procession.app.views import (
     status_of,
 )
 from procession.core import decode_state
-from procession.core.events import AnyEvent
+from procession.core.events import AnyEvent, Migrated
 from procession.engine import Engine
 from procession.errors import InvalidValue, NotFound
 from procession.jobs.kinds import JobKind, JobState
@@ -198,13 +198,15 @@ class Inspection:
         if not rows:
             message = f"Expected a process instance with key {process_instance_key}, found none"
             raise NotFound(message)
-        stored = await self._store.definitions([rows[0].definition])
-        names = stored[0].elements if stored else []
         found: list[HistoryEvent] = []
-        after, places = 0, _Places(names)
+        after, places, version = 0, _Places(), 0
         while page := await self._store.history(process_instance_key, after=after, limit=PAGE_MAX):
             for row in page:
                 at = to_datetime(row.at)
+                if row.definition != version:
+                    version = row.definition
+                    stored = await self._store.definitions([version])
+                    places.names = stored[0].elements if stored else []
                 found += [places.event(row.position, at, event) for event in _events.decode(row.events)]
             after = page[-1].position
         return found
@@ -213,12 +215,12 @@ class Inspection:
 class _Places:
     """Which element an event belongs to: events after the first name only the element instance's key."""
 
-    def __init__(self, names: list[str]) -> None:
-        self._names = names
+    def __init__(self) -> None:
+        self.names: list[str] = []  # element ids by index, of the version that the next events are of
         self._element: dict[int, int] = {}
 
     def event(self, position: int, at: datetime, event: AnyEvent) -> HistoryEvent:
-        """The event as users read it."""
+        """The event as users read it. After a migration the elements are those of the other version."""
         details = {field: getattr(event, field) for field in event.__struct_fields__}
         key = details.get("key", 0)
         index = details.get("element")
@@ -230,7 +232,9 @@ class _Places:
             index = self._element.get(owner, -1)
         if "element_instance" in details and index >= 0:
             self._element.setdefault(key, index)
-        element_id = self._names[index] if 0 <= index < len(self._names) else ""
+        if isinstance(event, Migrated):
+            self._element = {key: event.elements.get(at, -1) for key, at in self._element.items()}
+        element_id = self.names[index] if 0 <= index < len(self.names) else ""
         tag = str(event.__struct_config__.tag)
         return HistoryEvent(position=position, at=at, event=tag, element_id=element_id, details=details)
 

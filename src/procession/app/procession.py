@@ -28,7 +28,7 @@ import msgspec
 
 from procession.app.connections import Connection, execute
 from procession.app.deployments import File, read_files
-from procession.app.inspection import Inspection
+from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
 from procession.app.views import Deployment, ProcessInstance, Published
 from procession.app.wiring import redacted, store_factory
@@ -55,7 +55,7 @@ HINTS_S = (0.002, 0.01, 0.05, 0.25)  # after a start in a caller's transaction: 
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Inspection):
+class Procession(Operations):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``

@@ -20,8 +20,11 @@ from procession.cli import (
     jobs,
     lint,
     messages,
+    migrate,
+    modify,
     nodes,
     start,
+    suspend,
     tasks,
     variables,
     work,
@@ -85,6 +88,10 @@ program.command("nodes", rich_help_panel=LOOK)(nodes.nodes)
 
 program.command("resolve", rich_help_panel=ACT)(incidents.resolve)
 program.command("cancel", rich_help_panel=ACT)(instances.cancel)
+program.command("modify", rich_help_panel=ACT)(modify.modify)
+program.command("migrate", rich_help_panel=ACT)(migrate.migrate)
+program.command("suspend", rich_help_panel=ACT)(suspend.suspend)
+program.command("resume", rich_help_panel=ACT)(suspend.resume)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
 

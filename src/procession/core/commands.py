@@ -174,6 +174,16 @@ class Modify(Command):
     terminate: list[int] = []
 
 
+class Migrate(Command):
+    """Go on under another definition; ``mapping``: element ids that changed, source to target.
+
+    The engine brings the target and calls ``core.migrate``: ``decide`` knows the instance's own definition only.
+    """
+
+    definition: int
+    mapping: dict[str, str] = {}
+
+
 AnyCommand = (
     StartInstance
     | CompleteJob
@@ -192,6 +202,7 @@ AnyCommand = (
     | Suspend
     | Resume
     | Modify
+    | Migrate
 )
 
 

@@ -35,6 +35,8 @@ class Ask:
 
     __slots__ = ("begin", "certain", "command", "deadline", "fences", "tries")
 
+    alone = False  # whether its step holds no other command
+
     def __init__(
         self,
         command: AnyCommand,

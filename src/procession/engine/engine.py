@@ -36,9 +36,10 @@ from procession.engine.intake import Intake
 from procession.engine.keys import KeyStock
 from procession.engine.lane import Patience
 from procession.engine.messages import Messages
+from procession.engine.operations import Operations
 from procession.engine.outbox import Announcer, Outbox
 from procession.engine.outcomes import Outcomes
-from procession.engine.requests import DEPLOYED, Requests
+from procession.engine.requests import DEPLOYED
 from procession.engine.settings import Counters, Settings
 from procession.engine.steps import StepRun
 from procession.engine.system import System
@@ -54,7 +55,7 @@ LATEST_S = 1.0  # how long a latest version is remembered without word of a depl
 ROUNDS_MAX = 100_000  # turns of the crank before a test is told that it never comes to rest
 
 
-class Engine(Requests):
+class Engine(Operations):
     """One process' engine on a store."""
 
     def __init__(

@@ -25,6 +25,7 @@ from procession.core.commands import (
     ChildEnded,
     Correlate,
     FireTimer,
+    Migrate,
     PublishMessage,
     Send,
     StartByEvent,
@@ -36,6 +37,7 @@ from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery
 from procession.engine.instances import Instances
 from procession.engine.messages import Messages
+from procession.engine.operations import Migrating
 from procession.engine.start_timers import StartTimer, following
 from procession.engine.system import NotYet
 from procession.engine.values import encode_json
@@ -116,7 +118,12 @@ class FollowUps:
     async def _submit(self, instance: int, command: AnyCommand, job: Delivery, *, kind: type[Asked] = Asked) -> None:
         """Submit and wait."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._instances.submit(instance, kind(command, future, fences={job.key: job.lease}))
+        fences = {job.key: job.lease}
+        if isinstance(command, Migrate):
+            target = await self._definitions.obtain(command.definition)
+            self._instances.submit(instance, Migrating(target, command, future, fences=fences))
+        else:
+            self._instances.submit(instance, kind(command, future, fences=fences))
         await future
 
     async def _offer_again(self, job: Delivery, command: Correlate) -> bool:

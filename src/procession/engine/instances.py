@@ -149,7 +149,9 @@ class Instances:
         keys = self._keys.keys
         accepted: list[Ask] = []
         for index, ask in enumerate(asks):
-            if accepted and (len(draft.events) > STEP_EVENTS_MAX or not self._keys.ready()):
+            if accepted and (
+                len(draft.events) > STEP_EVENTS_MAX or not self._keys.ready() or ask.alone or accepted[0].alone
+            ):
                 cell.waiting[:0] = asks[index:]
                 break
             try:

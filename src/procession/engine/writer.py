@@ -19,6 +19,7 @@ from procession.core import events as e
 from procession.core.commands import FollowUp
 from procession.core.state import IncidentKind
 from procession.engine.history import encode_events
+from procession.engine.moved import moved_rows
 from procession.engine.settings import History
 from procession.engine.values import encode_json
 from procession.errors import InvalidValue
@@ -120,6 +121,7 @@ class _Rows:
         "incidents",
         "jobs",
         "ledger",
+        "migrated",
         "now",
         "release",
         "start_channel",
@@ -148,6 +150,7 @@ class _Rows:
         self.task_changes: dict[int, dict[str, object]] = {}
         self.closed_tasks: list[int] = []
         self.variables_changed = False
+        self.migrated = False
         self.start_channel = ""
         self.release = ""
 
@@ -173,6 +176,9 @@ class _Rows:
             step.closed_incidents = self.closed_incidents
         if self.tasks or self.task_changes or self.closed_tasks:
             self._fill_user_tasks(step)
+        if self.migrated:
+            new = self.jobs.keys() | self.timers.keys() | self.subscriptions.keys() | self.tasks.keys()
+            step.moved_rows = moved_rows(self.definition, self.state, self.ledger.timers, new | self.incidents.keys())
         if self.release:
             step.release_channel = self.release
         elif self.start_channel:
@@ -402,6 +408,11 @@ def _open_jobs(rows: _Rows) -> list[int]:
     return [key for key in [*jobs, *rows.ledger.timers] if key not in rows.jobs and key not in rows.timers]
 
 
+def _migrated(rows: _Rows, event: e.Migrated) -> None:  # noqa: ARG001 - same shape as its siblings
+    """Every row of the instance goes with it."""
+    rows.migrated = True
+
+
 _WRITERS: dict[type[e.Event], Callable[[_Rows, Any], None]] = {
     e.Started: _started,
     e.Ended: _ended,
@@ -419,6 +430,7 @@ _WRITERS: dict[type[e.Event], Callable[[_Rows, Any], None]] = {
     e.UserTaskClosed: _task_closed,
     e.Suspended: _suspended,
     e.Resumed: _resumed,
+    e.Migrated: _migrated,
 }
 
 

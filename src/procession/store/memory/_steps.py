@@ -24,6 +24,7 @@ from procession.store.rows import (
     StepResult,
     StoredIncident,
     StoredInstance,
+    StoredJob,
     StoredSubscription,
     StoredUserTask,
 )
@@ -50,6 +51,7 @@ def apply_step(tables: Tables, step: Step, keys: Keys) -> StepResult:
         tables.start_channels[instance.tenant, step.process_id, step.start_channel] = step.instance
     _write_jobs(tables, step, now)
     _write_people(tables, step, now)
+    _move_rows(tables, step)
     woken = _write_subscriptions(tables, step, keys, now)
     if step.release_channel:
         channel = (instance.tenant, step.process_id, step.release_channel)
@@ -175,6 +177,28 @@ def _write_people(tables: Tables, step: Step, now: int) -> None:
         if task := tables.user_tasks.get(change.key):
             for field, value in change.changes.items():
                 setattr(task, field, value)
+
+
+def _move_rows(tables: Tables, step: Step) -> None:
+    """Rows of a migrated instance go with it to the step's definition."""
+    for moved in step.moved_rows:
+        match moved.table:
+            case "job":
+                row = tables.jobs.get(moved.key)
+            case "subscription":
+                waiting = tables.subscriptions.get(moved.key)
+                row = waiting.row if waiting is not None else None
+            case "incident":
+                row = tables.incidents.get(moved.key)
+            case _:
+                row = tables.user_tasks.get(moved.key)
+        if row is None:
+            continue
+        row.element, row.definition = moved.element, step.definition
+        if not isinstance(row, StoredJob):
+            row.process_id = step.process_id
+        if isinstance(row, StoredUserTask):
+            row.name = moved.name
 
 
 def _write_subscriptions(tables: Tables, step: Step, keys: Keys, now: int) -> bool:

@@ -155,13 +155,32 @@ async def _write_step(session: Session, batch: Batch) -> Answers:
 
 async def _write_wide(session: Session, batch: Batch) -> Answers:
     steps = batch.steps
-    if not any(needs_channel(step) for step in steps):
+    moving = any(step.moved_rows for step in steps)
+    if not moving and not any(needs_channel(step) for step in steps):
         return _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
     async with session.transaction():
         await lock_channels(session, steps)
         answers = _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
         applied = [step for step in steps if step.instance not in answers]
+        if moving:
+            await _move_rows(session, applied)
         return answers | await match_new_subscriptions(session, applied, batch.keys, batch.now)
+
+
+async def _move_rows(session: Session, steps: list[Step]) -> None:
+    """Rows of migrated instances go with them: after the guard, in its transaction."""
+    moved: dict[str, list[dict[str, object]]] = {}
+    for step in steps:
+        for row in step.moved_rows:
+            fields: dict[str, object] = {
+                "definition": step.definition,
+                "process_id": step.process_id,
+                **msgspec.structs.asdict(row),
+            }
+            moved.setdefault(row.table, []).append(fields)
+    for table, rows in sorted(moved.items()):
+        rows.sort(key=_key_in)
+        await session.fetch(f"move_{table}", encode_json(rows))
 
 
 _WRITE: Final = {Shape.START: _write_start, Shape.STEP: _write_step, Shape.WIDE: _write_wide}

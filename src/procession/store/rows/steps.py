@@ -102,6 +102,15 @@ class UserTaskChange(Row, kw_only=True):
     changes: dict[str, object]
 
 
+class MovedRow(Row, kw_only=True):
+    """A row of a migrated instance that stays, at the element that its own became in the step's definition."""
+
+    table: str  # job | subscription | user_task | incident
+    key: int
+    element: str
+    name: str = ""  # user tasks: the element's name
+
+
 class Shape(IntEnum):
     """Which statements a step needs; a lane of the group commit writes steps of one shape."""
 
@@ -138,6 +147,7 @@ class Step(Row, kw_only=True):
     new_user_tasks: list[NewUserTask] = []
     changed_user_tasks: list[UserTaskChange] = []
     closed_user_tasks: list[int] = []
+    moved_rows: list[MovedRow] = []  # only with a changed definition: rows that go with it (migration)
 
     def shape(self) -> Shape:
         """The narrowest shape that can write this step."""
@@ -150,6 +160,7 @@ class Step(Row, kw_only=True):
             or self.new_user_tasks
             or self.changed_user_tasks
             or self.closed_user_tasks
+            or self.moved_rows
             or self.start_channel
             or self.release_channel
             or self.rev == 0

@@ -216,6 +216,7 @@ def _write_wide(session: Session, steps: Sequence[Step]) -> set[int]:
                 tenant=step.tenant,
             )
     _change_jobs(session, steps)
+    _move_rows(session, steps)
     _write_incidents(session, steps)
     _write_user_tasks(session, steps)
     return _write_subscriptions(session, steps)
@@ -235,6 +236,18 @@ def _change_jobs(session: Session, steps: Sequence[Step]) -> None:
             for change in step.changed_jobs
         ],
     )
+
+
+def _move_rows(session: Session, steps: Sequence[Step]) -> None:
+    """Rows of migrated instances go with them to their steps' definitions."""
+    for step in steps:
+        for moved in step.moved_rows:
+            values: dict[str, object] = {"key": moved.key, "element": moved.element, "definition": step.definition}
+            if moved.table != "job":
+                values["process_id"] = step.process_id
+            if moved.table == "user_task":
+                values["name"] = moved.name
+            session.run(f"move_{moved.table}", **values)
 
 
 def _write_incidents(session: Session, steps: Sequence[Step]) -> None:

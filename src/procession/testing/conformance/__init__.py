@@ -16,6 +16,7 @@ from procession.testing.conformance.deploying import TestDeploy, TestFindDefinit
 from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
 from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
+from procession.testing.conformance.migrating import TestMigration
 from procession.testing.conformance.nodes import TestHints, TestLeader, TestNodes, TestRescue
 from procession.testing.conformance.ordering import TestOrder
 from procession.testing.conformance.persisting import TestDurability, TestMigrations
@@ -42,6 +43,7 @@ __all__ = [
     "TestKeys",
     "TestLeader",
     "TestListings",
+    "TestMigration",
     "TestMigrations",
     "TestNodes",
     "TestOrder",

@@ -1,0 +1,107 @@
+"""What operators do to instances: change where they stand, let them rest, let them go on under another version.
+
+It translates users' words into commands; what may be done, and what follows, is decided by ``core``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from procession.app.inspection import Inspection
+from procession.app.views import View
+from procession.core import MigrationFinding
+from procession.core.commands import Activate, Modify, Move, Resume, Suspend
+from procession.engine.values import plain_variables
+from procession.errors import NotFound
+
+
+class Finding(View, frozen=True, kw_only=True):
+    """Something about a migration. An ``error`` prevents it, an ``info`` says what would happen to a wait."""
+
+    severity: str  # error | info
+    element_id: str  # in the version that the instance runs
+    message: str
+
+    @classmethod
+    def of(cls, found: MigrationFinding) -> Finding:
+        """As the rules say it."""
+        return cls(severity=found.severity, element_id=found.element, message=found.message)
+
+
+class Operations(Inspection):
+    """The operators' half of ``Procession``."""
+
+    async def modify(
+        self,
+        process_instance_key: int,
+        *,
+        activate: Sequence[str] | Mapping[str, dict[str, Any]] = (),
+        move: Mapping[str, str] | Mapping[int, str] | Mapping[str | int, str] | None = None,
+        terminate: Sequence[str | int] = (),
+    ) -> None:
+        """Change where an instance stands, in one step: all of it or nothing.
+
+        ``activate``: elements to begin at, or a mapping of them to local variables of the scope around. ``move``:
+        from an active element (its id: all of it, or one element instance's key) to another element. ``terminate``:
+        element ids (all of them) or keys of element instances. An instance that loses its last token is over. Raises
+        NotFound for an element that is not there or not active, Conflict.
+        """
+        variables: Mapping[str, dict[str, Any]] = activate if isinstance(activate, Mapping) else {}
+        command = Modify(
+            activate=[Activate(name, variables=plain_variables(variables.get(name, {})).values) for name in activate],
+            move=[
+                Move(target, element_instance=source) if isinstance(source, int) else Move(target, source=source)
+                for source, target in (move or {}).items()
+            ],
+            terminate=await self._element_instances(process_instance_key, terminate),
+        )
+        await self._engine.command(process_instance_key, command)
+
+    async def suspend(self, process_instance_key: int) -> None:
+        """Let an instance rest: its jobs and timers are hidden until ``resume``. Raises NotFound, Conflict.
+
+        A job that runs meanwhile runs to its end, but its result is not taken: it runs again after ``resume``.
+        Instances that it called are not suspended with it.
+        """
+        await self._engine.command(process_instance_key, Suspend())
+
+    async def resume(self, process_instance_key: int) -> None:
+        """Let a suspended instance go on; timers that became due meanwhile fire now. Raises NotFound, Conflict."""
+        await self._engine.command(process_instance_key, Resume())
+
+    async def migrate_instance(
+        self,
+        process_instance_key: int,
+        target_process_definition_key: int,
+        mapping: Mapping[str, str] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> list[Finding]:
+        """Let an instance go on under another version, or another process; what was found on the way.
+
+        ``mapping``: ids of elements that are called otherwise there. Jobs, user tasks, variables and waits keep their
+        keys. With ``dry_run`` nothing changes, and everything that would prevent it is among the findings (severity
+        ``error``). Raises NotFound; Conflict, with every finding that prevents it, having changed nothing.
+        """
+        names = mapping or {}
+        engine = self._engine
+        findings = await engine.migration_findings(process_instance_key, target_process_definition_key, names)
+        if not dry_run:
+            await engine.migrate_instance(process_instance_key, target_process_definition_key, names)
+        return [Finding.of(found) for found in findings]
+
+    # -- internal -------------------------------------------------------------------------------------------------
+    async def _element_instances(self, instance: int, named: Sequence[str | int]) -> list[int]:
+        """Keys of element instances; an element id stands for all of them that are active. Raises NotFound."""
+        if not any(isinstance(each, str) for each in named):
+            return [each for each in named if isinstance(each, int)]
+        active = (await self.instance(instance)).elements
+        keys: list[int] = []
+        for each in named:
+            found = [it.element_instance_key for it in active if each in (it.element_id, it.element_instance_key)]
+            if not found:
+                message = f"'{each}' is not active in instance {instance}: there is nothing to terminate"
+                raise NotFound(message)
+            keys += found
+        return list(dict.fromkeys(keys))

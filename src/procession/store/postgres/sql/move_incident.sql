@@ -1,0 +1,5 @@
+-- Incidents of migrated instances go with them.
+update procession.incident r
+set element = m.element, definition = m.definition, process_id = m.process_id
+from json_to_recordset($1) as m (key bigint, element text, definition bigint, process_id text, name text)
+where r.key = m.key

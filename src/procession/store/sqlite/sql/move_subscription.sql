@@ -1,0 +1,2 @@
+-- A subscription of a migrated instance goes with it.
+UPDATE procession_subscription SET element = :element, definition = :definition, process_id = :process_id WHERE key = :key

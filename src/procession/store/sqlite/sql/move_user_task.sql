@@ -1,0 +1,2 @@
+-- A user task of a migrated instance goes with it.
+UPDATE procession_user_task SET element = :element, definition = :definition, process_id = :process_id, name = :name WHERE key = :key

@@ -1,0 +1,33 @@
+"""Stories of the command line for operators: modify, suspend, resume, migrate."""
+
+from __future__ import annotations
+
+from procession.testing.bpmn import process
+from tests.cli.stage import Command, Shop
+
+
+def test_an_instance_is_moved_suspended_resumed_and_migrated(shop: Shop, command: Command):
+    shop.write("order.bpmn", process("order").start().user("check").user("pack").end())
+    command("deploy", "order.bpmn")
+    key = command("start", "order", "--json").json["processInstanceKey"]
+
+    assert command("modify", key, "--move", "check=pack").out == "1 instance modified\n"
+    assert command("suspend", key).out == "1 instance suspended\n"
+    assert command("instance", key, "--json").json["instance"]["state"] == "SUSPENDED"
+    assert command("resume", key, "--json").json == {"resumed": [int(key)], "refused": []}
+
+    shop.write("order.bpmn", process("order").start().user("check").user("wrap").end())
+    command("deploy", "order.bpmn")
+    target = command("definitions", "order", "--json").json[0]["processDefinitionKey"]
+    looked = command("migrate", key, "--to", target, "--dry-run")
+    assert looked.code == 1
+    assert "'pack' is active and the target has no 'pack': map it" in " ".join(looked.out.split())
+    assert command("migrate", key, "--to", target, "--map", "pack=wrap", "--dry-run").code == 0
+    assert command("migrate", key, "--to", target, "--map", "pack=wrap").out == "1 instance migrated\n"
+    (element,) = command("instance", key, "--json").json["elements"]
+    assert element["elementId"] == "wrap"
+
+
+def test_a_modification_that_says_nothing_or_half_is_wrong_usage(shop: Shop, command: Command):
+    assert command("modify", 1).code == 2
+    assert command("modify", 1, "--move", "check").code == 2
