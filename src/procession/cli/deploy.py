@@ -1,4 +1,4 @@
-"""``procession deploy``: store BPMN files as new versions, all or nothing; files that are wrong are told in full."""
+"""``procession deploy``: store BPMN and DMN files, all or nothing; files that are wrong are told in full."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from procession.cli.tables import KEY, Column
 
 if TYPE_CHECKING:
     from procession.app import Procession
-    from procession.app.views import ProcessDefinition
+    from procession.app.views import DecisionDefinition, Deployment, ProcessDefinition
 
 
 @with_options
 def deploy(
-    files: Annotated[list[Path], typer.Argument(help="BPMN files, or folders of them.")],
+    files: Annotated[list[Path], typer.Argument(help="BPMN and DMN files, or folders of them.")],
     app: Annotated[
         str,
         typer.Option(
@@ -30,13 +30,13 @@ def deploy(
         ),
     ] = "",
 ) -> None:
-    """Deploy BPMN files together, all or nothing.
+    """Deploy BPMN and DMN files together, all or nothing.
 
     A file that has not changed makes no new version. A file with errors is told in full, and nothing is deployed.
     """
     paths = find(files)
     methods = application(app).handlers.methods.keys() if app else ()
-    found = [finding for path in paths for finding in examine(path, methods)]
+    found = [finding for path in paths for finding in examine(path, methods, among=paths)]
     if any(finding.severity == "error" for finding in found):
         refuse(found)
         raise typer.Exit(REJECTED)
@@ -45,7 +45,7 @@ def deploy(
             if finding.severity == "warning":
                 screen.note((f"{finding.file}:{finding.line}: ", "yellow"), f"{finding.message} [{finding.code}]")
 
-    async def work(app: Procession) -> list[ProcessDefinition]:
+    async def work(app: Procession) -> Deployment:
         return await app.deploy(*paths)
 
     show(run(work, app=app, creates=True))
@@ -71,14 +71,36 @@ def refuse(found: list[Finding]) -> None:
     screen.error(f"nothing was deployed: {count}")
 
 
-def show(rows: list[ProcessDefinition]) -> None:
+def show(rows: Deployment) -> None:
     """What is deployed now."""
     if options().json:
-        screen.views(rows)
+        screen.views([*rows, *rows.decisions])
         return
-    if not rows:
-        screen.note("Stored; there is no executable process in it.")
-        return
+    if rows:
+        _show_processes(rows)
+    if rows.decisions:
+        _show_decisions(rows.decisions)
+    if not rows and not rows.decisions:
+        screen.note("Stored; there is no executable process and no decision in it.")
+
+
+def _show_decisions(rows: list[DecisionDefinition]) -> None:
+    screen.table(
+        (KEY, Column("decision", whole=True), Column("version", right=True), Column(""), Column("file")),
+        [
+            (
+                screen.key(row.decision_definition_key),
+                row.decision_definition_id,
+                str(row.version),
+                screen.styled("new", "green") if row.created else screen.styled("unchanged", "dim"),
+                row.resource_name,
+            )
+            for row in rows
+        ],
+    )
+
+
+def _show_processes(rows: list[ProcessDefinition]) -> None:
     columns = (
         KEY,
         Column("process", whole=True),

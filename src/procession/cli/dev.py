@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from procession.cli import screen
-from procession.cli.files import SUFFIX, examine
+from procession.cli.files import DECISIONS, SUFFIX, examine
 from procession.cli.lint import show_one
 from procession.cli.loading import folder, folder_of
 from procession.cli.options import DEFAULT_URL, options, with_options
@@ -40,8 +40,8 @@ def dev(
 ) -> None:
     """Deploy and work while you write: starts anew on changes.
 
-    The .bpmn files next to the application are deployed; the database is the application's own, unless --url or
-    $PROCESSION_URL names another. Ctrl-C stops it.
+    The .bpmn and .dmn files next to the application are deployed; the database is the application's own, unless --url
+    or $PROCESSION_URL names another. Ctrl-C stops it.
     """
     if supervised:
         show_logs(tracebacks=True)
@@ -55,6 +55,7 @@ async def _deploy_all(app: Procession, name: str) -> None:
     """Deploy what stands next to the application; a file that is wrong keeps no other from being deployed."""
     describe(app)
     place = folder_of(name) if name else Path.cwd()
+    await _deploy_decisions(app, sorted(place.glob(f"*{DECISIONS}")))
     for path in sorted(place.glob(f"*{SUFFIX}")):
         try:
             rows = await app.deploy(path)
@@ -70,7 +71,21 @@ async def _deploy_all(app: Procession, name: str) -> None:
                 **row.to_dict(),
             )
     _hint(app)
-    tell("ready", "Ready; it starts anew when a .py or .bpmn file changes; Ctrl-C stops it")
+    tell("ready", "Ready; it starts anew when a .py, .bpmn or .dmn file changes; Ctrl-C stops it")
+
+
+async def _deploy_decisions(app: Procession, paths: list[Path]) -> None:
+    """Deploy DMN files together, for they may import each other."""
+    if not paths:
+        return
+    try:
+        rows = (await app.deploy(*paths)).decisions
+    except Rejected as error:
+        _refused(app, paths[0], error)
+        return
+    for row in rows:
+        what = f"{row.decision_definition_id} version {row.version}{'' if row.created else ', unchanged'}"
+        tell("deployed", f"  {row.resource_name}: {what}", file=row.resource_name, **row.to_dict())
 
 
 def _refused(app: Procession, path: Path, error: Rejected) -> None:

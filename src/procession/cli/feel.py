@@ -26,6 +26,7 @@ An expression shows its value and its type. Besides:
   :set NAME EXPRESSION   give a name a value
   :context JSON|FILE     read names from a file or an object
   :names                 what is known
+  :functions [TEXT]      what can be called, with its arguments
   :quit                  end (also Ctrl-D)"""
 
 Context = dict[str, Any]
@@ -76,9 +77,9 @@ def _show(found: object, warnings: list[FeelWarning]) -> None:
     """Value, type, warnings."""
     kind = type_name(found)
     if options().json:
-        screen.json({"value": _plain(found), "type": kind, "warnings": warnings})
+        screen.json({"value": plain(found), "type": kind, "warnings": warnings})
         return
-    screen.line(_written(found), (f"   {kind}", "dim"))
+    screen.line(written(found), (f"   {kind}", "dim"))
     for warning in warnings:
         screen.note(("! ", "yellow"), str(warning))
 
@@ -123,7 +124,7 @@ def type_name(found: object) -> str:
     return "null" if found is None else next((names[kind] for kind in names if type(found) is kind), "number")
 
 
-def _plain(found: object) -> object:
+def plain(found: object) -> object:
     """The value as JSON has it; functions as text."""
     from procession.feel import to_json  # noqa: PLC0415 - quick start
 
@@ -133,13 +134,13 @@ def _plain(found: object) -> object:
         return str(found)
 
 
-def _written(found: object) -> str:
+def written(found: object) -> str:
     """The value for eyes: numbers with all their digits."""
     kind = type_name(found)
     if kind == "number":
         return str(found)
-    plain = _plain(found)
-    return screen.value(plain) if kind in {"null", "boolean", "string", "list", "context"} else str(plain)
+    shown = plain(found)
+    return screen.value(shown) if kind in {"null", "boolean", "string", "list", "context"} else str(shown)
 
 
 # -- line by line -----------------------------------------------------------------------------------------------------
@@ -177,10 +178,26 @@ def _command(text: str, names: Context) -> None:
             names.update(read_context(rest.strip()))
         except InvalidValue as error:
             screen.error(str(error))
+    elif verb == "functions":
+        _functions(rest.strip())
     elif verb == "names":
-        screen.pairs((known, _written(value)) for known, value in sorted(names.items()))
+        screen.pairs((known, written(value)) for known, value in sorted(names.items()))
     else:
         screen.note(HELP)
+
+
+def _functions(text: str) -> None:
+    """The names of all functions, or how those are called whose name holds a text."""
+    from procession.feel.functions.registry import BUILTINS  # noqa: PLC0415 - quick start
+
+    found = [BUILTINS[name] for name in sorted(BUILTINS) if text in name]
+    if not text:
+        screen.paragraph(", ".join(function.name for function in found), indent=2)
+        return
+    for function in found:
+        screen.paragraph(function.usage(), indent=2)
+    if not found:
+        screen.note(f"No function's name holds '{text}'.")
 
 
 def _set(name: str, expression: str, names: Context) -> None:

@@ -1,6 +1,6 @@
-"""BPMN files that a command names: found, read, and what is wrong with them. It stores nothing.
+"""BPMN and DMN files that a command names: found, read, and what is wrong with them. It stores nothing.
 
-A folder stands for all ``.bpmn`` files in it and below.
+A folder stands for all ``.bpmn`` and ``.dmn`` files in it and below.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import msgspec
 from procession.errors import NotFound
 
 if TYPE_CHECKING:
+    from procession.dmn import DecisionModel
     from procession.model import Problem
 
 FILES_MAX = 10_000  # of one command
 SUFFIX = ".bpmn"
+DECISIONS = ".dmn"
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -38,9 +40,9 @@ def find(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            within = sorted(path.rglob(f"*{SUFFIX}"))[:FILES_MAX]
+            within = sorted([*path.rglob(f"*{SUFFIX}"), *path.rglob(f"*{DECISIONS}")])[:FILES_MAX]
             if not within:
-                message = f"Expected {SUFFIX} files in '{path}', found none"
+                message = f"Expected {SUFFIX} or {DECISIONS} files in '{path}', found none"
                 raise NotFound(message)
             found.update(dict.fromkeys(within))
         elif path.is_file():
@@ -51,11 +53,57 @@ def find(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def examine(path: Path, methods: Collection[str] = ()) -> list[Finding]:
-    """Everything that is wrong with a file or worth a remark, by line."""
+def examine(path: Path, methods: Collection[str] = (), *, among: Sequence[Path] = ()) -> list[Finding]:
+    """Everything that is wrong with a file or worth a remark, by line; ``among``: the files that it may import."""
     from procession.model import lint_resource  # noqa: PLC0415 - brings lxml
 
+    if is_decisions(path):
+        return _examine_decisions(path, among)
     return [_finding(path, problem) for problem in lint_resource(path.read_bytes(), methods=methods)]
+
+
+def is_decisions(path: Path) -> bool:
+    """Whether a file holds decisions."""
+    return path.suffix.lower() == DECISIONS
+
+
+def compile_decisions(path: Path) -> DecisionModel:
+    """A DMN file, with what it imports out of its folder. Raises NotFound, InvalidModel."""
+    from procession.dmn import compile_resource  # noqa: PLC0415 - quick start
+
+    if not path.is_file():
+        message = f"Expected a DMN file at '{path}', found none"
+        raise NotFound(message)
+    others = [other for other in sorted(path.parent.glob(f"*{DECISIONS}")) if other != path][:FILES_MAX]
+    return compile_resource(path.read_bytes(), name=path.name, imports=_models(path, others))
+
+
+def _examine_decisions(path: Path, among: Sequence[Path]) -> list[Finding]:
+    from procession.dmn import lint_resource  # noqa: PLC0415 - quick start
+
+    models = _models(path, [other for other in among if is_decisions(other) and other != path])
+    return [_finding(path, problem) for problem in lint_resource(path.read_bytes(), imports=models)]
+
+
+def _models(path: Path, others: Sequence[Path]) -> list[DecisionModel]:
+    """The models of other files that compile; none where the file imports nothing."""
+    from procession.dmn import InvalidModel, compile_resource  # noqa: PLC0415 - quick start
+
+    if b"import" not in path.read_bytes():
+        return []
+    models: list[DecisionModel] = []
+    waiting = list(others)
+    while waiting:
+        refused: list[Path] = []
+        for other in waiting:
+            try:
+                models.append(compile_resource(other.read_bytes(), name=other.name, imports=models))
+            except InvalidModel:
+                refused.append(other)  # perhaps for want of one that comes later
+        if len(refused) == len(waiting):
+            break
+        waiting = refused
+    return models
 
 
 def _finding(path: Path, problem: Problem) -> Finding:

@@ -1,4 +1,4 @@
-"""``procession lint``: everything that is wrong with BPMN files, or worth a remark. It needs no database."""
+"""``procession lint``: everything that is wrong with BPMN and DMN files, or worth a remark. It needs no database."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Format(StrEnum):
 
 @with_options
 def lint(
-    files: Annotated[list[Path], typer.Argument(help="BPMN files, or folders of them.")],
+    files: Annotated[list[Path], typer.Argument(help="BPMN and DMN files, or folders of them.")],
     app: Annotated[
         str, typer.Option("--app", metavar="MODULE:ATTRIBUTE", help="Whose methods bare tasks are bound to.")
     ] = "",
     form: Annotated[Format, typer.Option("--format", help="github: annotations of a GitHub action.")] = Format.TEXT,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
 ) -> None:
-    """Check BPMN files.
+    """Check BPMN and DMN files.
 
     Every problem is told with its line, its element and what to do. The exit code is 1 if there are errors.
     """
@@ -46,7 +46,7 @@ def lint(
     found: list[Finding] = []
     with screen.progress("Checking", len(paths), quiet=len(paths) < 20) as progress:
         for path in paths:
-            found += examine(path, methods)
+            found += examine(path, methods, among=paths)
             progress.step()
     show(found, Format.JSON if options().json else form)
     if form == Format.TEXT and not options().json:

@@ -10,9 +10,11 @@ from procession import __version__
 from procession.cli import (
     bench,
     database,
+    decisions,
     definitions,
     deploy,
     dev,
+    dmn,
     feel,
     incidents,
     instance,
@@ -20,11 +22,8 @@ from procession.cli import (
     jobs,
     lint,
     messages,
-    migrate,
-    modify,
     nodes,
     start,
-    suspend,
     tasks,
     variables,
     work,
@@ -71,6 +70,7 @@ program.command("dev", rich_help_panel=BUILD)(dev.dev)
 program.command("lint", rich_help_panel=BUILD)(lint.lint)
 program.command("deploy", rich_help_panel=BUILD)(deploy.deploy)
 program.command("feel", rich_help_panel=BUILD)(feel.feel)
+program.add_typer(dmn.group, name="dmn", rich_help_panel=BUILD)
 
 program.command("work", rich_help_panel=RUN)(work.work)
 program.command("start", rich_help_panel=RUN)(start.start)
@@ -78,6 +78,7 @@ program.command("publish", rich_help_panel=RUN)(messages.publish)
 program.command("broadcast", rich_help_panel=RUN)(messages.broadcast)
 
 program.command("definitions", rich_help_panel=LOOK)(definitions.definitions)
+program.command("decisions", rich_help_panel=LOOK)(decisions.decisions)
 program.command("instances", rich_help_panel=LOOK)(instances.instances)
 program.command("instance", rich_help_panel=LOOK)(instance.instance)
 program.command("incidents", rich_help_panel=LOOK)(incidents.incidents)
@@ -88,10 +89,6 @@ program.command("nodes", rich_help_panel=LOOK)(nodes.nodes)
 
 program.command("resolve", rich_help_panel=ACT)(incidents.resolve)
 program.command("cancel", rich_help_panel=ACT)(instances.cancel)
-program.command("modify", rich_help_panel=ACT)(modify.modify)
-program.command("migrate", rich_help_panel=ACT)(migrate.migrate)
-program.command("suspend", rich_help_panel=ACT)(suspend.suspend)
-program.command("resume", rich_help_panel=ACT)(suspend.resume)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
 

@@ -169,6 +169,8 @@ class _Teller:
             case "error":
                 text = f"error {details.get('code', '')}: {details.get('message', '')}"
                 self._add(event, "✗", text.strip(": "), self._below(details))
+            case "decision":
+                self._add(event, "·", _decision(details), self._below(details))
             case "warning":
                 self._add(event, "!", details["message"], self._below(details))
             case "suspended" | "resumed-instance":
@@ -187,6 +189,18 @@ class _Teller:
         line = Line(at=event.at, sign=sign, text=text, depth=depth, element_id=event.element_id)
         self._lines.append(line)
         return line
+
+
+def _decision(details: dict[str, Any]) -> str:
+    """Which decision was evaluated, which rules of its table matched, and what it gave where the history keeps that."""
+    text = f"decision {details['decision_id']} version {details['version']}"
+    tables: list[Any] = details["trace"][-1]["tables"] if details["trace"] else []
+    if tables:
+        rules = ", ".join(str(rule["ruleIndex"]) for rule in tables[-1]["matchedRules"])
+        text += f": rule {rules}" if rules else ": no rule"
+    if details["result"] is not None:
+        text += f" → {msgspec.json.encode(details['result'], enc_hook=str).decode()}"
+    return text
 
 
 def _changes(values: Mapping[str, Any]) -> str:

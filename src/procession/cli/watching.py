@@ -14,7 +14,7 @@ from pathlib import Path
 
 LOOK_S = 0.4
 SETTLE_S = 0.1  # an editor writes several files, or one in several steps
-SUFFIXES = frozenset({".py", ".bpmn"})
+SUFFIXES = frozenset({".py", ".bpmn", ".dmn"})
 PASSED_OVER = frozenset({"__pycache__", "node_modules", "site-packages"})
 FILES_MAX = 20_000  # looked at; more than that is no application
 
