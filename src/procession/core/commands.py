@@ -259,6 +259,7 @@ class StartByEvent(FollowUp):
     variables: dict[str, Any]
     start_channel: str = ""
     message: int = 0
+    event: str = ""  # name of the message or signal
 
 
 AnyFollowUp = Send | CallProcess | PublishMessage | BroadcastSignal | StartByEvent

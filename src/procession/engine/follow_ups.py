@@ -159,6 +159,7 @@ class FollowUps:
             variables=follow_up.variables,
             start=follow_up.start,
             start_channel=follow_up.start_channel,
+            event=follow_up.event,
         )
         await self._start(job, command, Begin(definition=definition, tenant=job.tenant))
         return True

@@ -228,6 +228,9 @@ class Store(Protocol):
     ) -> list[int]:
         """One follow-up per open subscription to a signal, and one start per start event; the instances reached.
 
+        A subscription stays open until its instance closes it, even one that is taken once: an instance passes over the
+        signals that it has thrown itself and served already, and then waits for the next one.
+
         ``closes`` as in ``publish``; nothing is reached if it is not held.
         """
         ...

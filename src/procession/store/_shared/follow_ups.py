@@ -56,6 +56,7 @@ def start_job(key: int, instance: int, offered: Offered, start: StoredSubscripti
         variables=_as_they_are(offered.variables),
         start_channel=offered.correlation_key,
         message=offered.key,
+        event=offered.name,
     )
     return NewJob(
         key=key,

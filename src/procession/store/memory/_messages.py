@@ -45,7 +45,7 @@ def broadcast_signal(tables: Tables, name: str, variables: bytes, keys: Keys, te
     ]
     reached: list[int] = []
     for each in sorted(waiting, key=Waiting.age):
-        _hand_over(tables, each, offered, keys.take(), now)
+        tables.insert_job(correlate_job(keys.take(), offered, each.row), now)
         reached.append(each.row.instance)
     for start in _starts(tables, tenant, Trigger.SIGNAL, name):
         instance = keys.take()

@@ -268,6 +268,7 @@ def _wide_columns(steps: list[Step], now: int | None) -> Columns:
         encode_json([row for step in steps for row in step.new_user_tasks]),
         _document((step, change) for step in steps for change in step.changed_user_tasks),
         _document((step, key) for step in steps for key in step.closed_user_tasks),
+        _document((step, job.key) for step in steps for job in step.new_jobs if not job.instance),
     ]
 
 

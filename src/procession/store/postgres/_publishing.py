@@ -96,9 +96,6 @@ async def broadcast(
             jobs.append(
                 correlate_job(key, offered, each) if each.instance else start_job(key, reached[-1], offered, each)
             )
-        taken = [each.key for each in waiting if each.instance and each.once]
-        if taken:
-            await session.fetch("broadcast_take", taken)
         if jobs:
             await session.fetch("enqueue", now, *job_columns(jobs))
     return reached

@@ -89,7 +89,7 @@ class Mail:
         offered = Offered(key=0, name=name, correlation_key="", variables=variables, expires_at=0, tenant=tenant)
         reached: list[int] = []
         for subscription in _subscriptions(self._session.rows("find_signal_subscriptions", name=name, tenant=tenant)):
-            self._hand_over(offered, subscription)
+            self._jobs.append(correlate_job(self._take_key(), offered, subscription))
             reached.append(subscription.instance)
         for start in self._starts(name, tenant, _SIGNAL):
             instance = self._take_key()

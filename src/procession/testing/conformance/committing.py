@@ -140,6 +140,21 @@ class TestCommit:
         assert await claim(store, 1, "$timer") == []
         assert await store.promote(10) == ([], clock() + 100)
 
+    async def test_a_start_timer_that_fires_leaves_its_next_firing_which_belongs_to_no_instance(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        fired = new_job(keys, queue="$timer")
+        await store.enqueue([fired])
+        (held,) = await claim(store, 1, "$timer")
+        upcoming = new_job(keys, queue="$timer", run_at=clock() + 10)
+        refused = start_step(keys, closed_jobs=[JobFence(key=fired.key, lease=held.lease + 1)])
+        refused.new_jobs = [new_job(keys, queue="$timer")]
+        started = start_step(keys, closed_jobs=[fence(held)], new_jobs=[upcoming])
+        results = await store.commit([refused, started], keys)
+        assert [result.outcome for result in results] == [StepOutcome.FENCED, StepOutcome.APPLIED]
+        (left,) = await jobs_of(store)
+        assert (left.key, left.instance, left.state, left.run_at) == (upcoming.key, 0, JobState.SCHEDULED, clock() + 10)
+
     async def test_a_job_that_is_gone_already_does_not_matter_without_a_lease(self, store: Store, keys: Keys) -> None:
         step = start_step(keys)
         await apply(store, keys, step)

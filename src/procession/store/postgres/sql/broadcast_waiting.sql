@@ -1,5 +1,4 @@
--- Everything that waits for a signal, start events included. Rows are locked, so that two broadcasts at once do not
--- both reach a subscription that is taken once: the later one waits, and sees it taken.
+-- Everything that waits for a signal, start events included.
 select key, instance, element_instance, element, definition, process_id, trigger, name, correlation_key, once, tenant
 from procession.subscription
 where not taken
@@ -12,4 +11,3 @@ where not taken
       from procession.subscription
       where instance is null and trigger = 3 and tenant = $1 and name = $2))
 order by key
-for no key update

@@ -78,7 +78,9 @@ with s as materialized (
                         owner int, tenant text))
          with ordinality as t (kind, queue, type, element, definition, priority, retries, owner, tenant, number)
       on t.number = n.likeness
-    where n.instance in (select key from i)
+    -- The next firing of a start timer belongs to no instance: it goes with the step that writes it.
+    where coalesce(n.instance, (select x.instance from json_to_recordset($29) as x (instance bigint, key bigint)
+                                where x.key = n.key)) in (select key from i)
 ), h as (
     insert into procession.history (instance, definition, at, events)
     select s.instance, s.definition, coalesce($8, now()), s.events
