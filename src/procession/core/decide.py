@@ -82,7 +82,7 @@ def decide(
     """
     step = Step(definition, State(key=0) if state is None else state, now, keys, surroundings)
     HANDLERS[type(command)](step, command)
-    if step.todo or step.ended_in or step.changed or step.new_conditions:
+    if step.todo or step.ended_in or (definition.has_conditions and (step.changed or step.new_conditions)):
         run(step)
     if step.cut and step.state.status == Status.ACTIVE:
         step.follow_ups.append(Send(step.state.key, Continue()))
@@ -323,8 +323,10 @@ def _owner(step: Step, key: int, what: str) -> tuple[ElementInstance, Element]:
     if owner is None:
         message = f"Instance {step.state.key} has no open {what} {key}: it was completed or canceled"
         raise NotFound(message)
-    _must_not_be_ending(step)
-    node = step.state.nodes[owner]
+    nodes = step.state.nodes
+    if nodes[step.state.root].phase == Phase.TERMINATING:
+        _must_not_be_ending(step)
+    node = nodes[owner]
     return node, step.elements[node.element]
 
 

@@ -80,7 +80,10 @@ def begin(step: Step, element: Element, node: ElementInstance) -> None:
             map_inputs(step, node, element.inputs)
         if element.listeners and not node.body and listen(step, element, node, "start"):
             return
-        open_and_start(step, element, node)
+        if element.boundaries or node.body:
+            open_and_start(step, element, node)
+        else:
+            FAMILIES[element.kind].start(step, element, node)
     except Problem as problem:
         raise_incident(step, node, problem, Phase.ACTIVATING)
 
@@ -107,7 +110,10 @@ def complete(step: Step, element: Element, node: ElementInstance, results: dict[
             write(step, node.key, results)
         else:
             propagate(step, node.key, results)
-    finish(step, element, node)
+    if element.outputs or element.listeners:
+        finish(step, element, node)
+    else:
+        leave(step, element, node)
 
 
 def finish(step: Step, element: Element, node: ElementInstance) -> None:
@@ -163,7 +169,7 @@ def pass_through(step: Step, element: Element, scope: int) -> None:
     except Problem as problem:
         stay(step, element, scope, problem)
         return
-    step.emit(e.Passed(step.keys.take(), element.index, scope))
+    step.events.append(e.Passed(step.keys.take(), element.index, scope))  # changes no state: not applied
     take(step, element, scope, flows)
 
 
@@ -188,7 +194,7 @@ def choose(step: Step, element: Element, scope: int) -> tuple[int, ...]:
         flow = flows[outgoing[0]]
         if flow.condition is None or flow.index == element.default_flow:
             return outgoing
-    elif not any(flows[index].condition is not None for index in outgoing):
+    elif not outgoing or not any(flows[index].condition is not None for index in outgoing):
         return outgoing
     return choose_by_conditions(step, element, scope)
 
@@ -239,7 +245,7 @@ def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> No
             chosen = step.flows[flow]
             if chosen.listeners and TAKERS[0](step, element, scope, flow):
                 continue
-            step.emit(e.FlowTaken(flow, scope))
+            step.events.append(e.FlowTaken(flow, scope))  # changes no state: not applied
             if element.async_after:
                 step.defer(flow, chosen.target, scope)
             else:

@@ -18,19 +18,21 @@ from procession.model.definition import Element, Kind
 
 SCOPE_ENDED = 0  # in place of an element of a deferred token: the scope may have completed
 RESUMED_MAX = 500  # deferred tokens that one step takes up again
+ACTIVE, SUSPENDED = Status.ACTIVE, Status.SUSPENDED  # members of enumerations are slow to reach on the hot path
 ROUNDS_MAX = 100_000  # settling rounds of one step; each moves at least one token or ends a scope
 
 
 def run(step: Step) -> None:
     """Move tokens until every one of them waits, or the step's bound is reached."""
-    if step.state.status == Status.SUSPENDED:
+    state = step.state
+    if state.status == SUSPENDED:
         defer(step)
         return
-    nodes = step.state.nodes
+    nodes, events = state.nodes, step.events
     for _ in range(ROUNDS_MAX):
         todo = step.todo
         while todo:
-            if len(step.events) >= STEP_EVENTS_MAX:
+            if len(events) >= STEP_EVENTS_MAX:
                 defer(step)
                 return
             flow, index, scope = todo.popleft()
@@ -41,7 +43,7 @@ def run(step: Step) -> None:
                 enter = FAMILIES[element.kind].enter if not element.async_before else enter_later
                 enter(step, element, scope, flow)
             todo = step.todo
-        if step.state.status != Status.ACTIVE or not settle(step):
+        if state.status != ACTIVE or not settle(step):
             return
     message = f"Instance {step.state.key} does not come to rest within {ROUNDS_MAX} rounds"
     raise Bug(message)
@@ -57,10 +59,10 @@ def enter_later(step: Step, element: Element, scope: int, flow: int) -> None:
 
 def settle(step: Step) -> bool:
     """All tokens wait: look at conditions whose variables changed, at inclusive joins, and at scopes that are empty."""
-    state = step.state
-    if (step.changed or step.new_conditions) and conditions.settle(step):
+    definition = step.definition
+    if definition.has_conditions and (step.changed or step.new_conditions) and conditions.settle(step):
         return True
-    if step.definition.has_inclusive_joins and state.parked and settle_joins(step):
+    if definition.has_inclusive_joins and step.state.parked and settle_joins(step):
         return True
     ended = step.ended_in
     if not ended:

@@ -18,7 +18,9 @@ from procession.errors import InvalidValue
 from procession.jobs.schedule import cycle_due, date_due, duration_due, next_due
 from procession.limits import KEY_TEXT_BYTES_MAX
 from procession.model.definition import Element, EventSpec, Kind, TimerKind, Trigger
+from procession.model.expressions import Static
 
+SHORT = KEY_TEXT_BYTES_MAX // 4  # characters: whatever they are, they are not too many bytes
 WAITING = frozenset({Trigger.MESSAGE, Trigger.TIMER, Trigger.SIGNAL, Trigger.CONDITIONAL})
 
 
@@ -136,6 +138,8 @@ def message_channel(step: Step, event: Element, spec: EventSpec, scope: int) -> 
 
 def text_of(step: Step, expression: Any, scope: int, what: str) -> str:  # noqa: ANN401 - Evaluable or None
     """The value of an expression that must give a text or a whole number. Raises Problem."""
+    if type(expression) is Static and type(expression.value) is str and len(expression.value) <= SHORT:
+        return expression.value
     value = step.evaluate(expression, step.context(scope)) if expression is not None else None
     why = step.take_warnings()
     if why and step.strict:

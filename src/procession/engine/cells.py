@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -40,7 +40,6 @@ class Ask:
     def __init__(
         self,
         command: AnyCommand,
-        *,
         fences: dict[int, int] | None = None,
         deadline: float = 0.0,
         begin: Begin | None = None,
@@ -82,8 +81,15 @@ class Asked(Ask):
 
     __slots__ = ("future",)
 
-    def __init__(self, command: AnyCommand, future: asyncio.Future[int], **options: Any) -> None:  # noqa: ANN401 - of Ask
-        super().__init__(command, **options)
+    def __init__(
+        self,
+        command: AnyCommand,
+        future: asyncio.Future[int],
+        fences: dict[int, int] | None = None,
+        deadline: float = 0.0,
+        begin: Begin | None = None,
+    ) -> None:
+        Ask.__init__(self, command, fences, deadline, begin)
         self.future = future
 
     def succeed(self, cell: Cell) -> None:
@@ -102,8 +108,15 @@ class Told(Ask):
 
     __slots__ = ("tell",)
 
-    def __init__(self, command: AnyCommand, tell: Callable[[Exception | None], None], **options: Any) -> None:  # noqa: ANN401 - of Ask
-        super().__init__(command, **options)
+    def __init__(
+        self,
+        command: AnyCommand,
+        tell: Callable[[Exception | None], None],
+        fences: dict[int, int] | None = None,
+        deadline: float = 0.0,
+        begin: Begin | None = None,
+    ) -> None:
+        Ask.__init__(self, command, fences, deadline, begin)
         self.tell = tell
 
     def succeed(self, cell: Cell) -> None:  # noqa: ARG002 - the base's signature
@@ -187,7 +200,10 @@ class Cell:
         self.fresh = True
         self.definition = begin.definition
         self.requested = begin.raw if rev == 0 else b""
-        self.ledger = Ledger(instance=self.key, rev=rev, tags=begin.tags, tenant=begin.tenant)
+        ledger = self.ledger
+        ledger.rev, ledger.tags, ledger.tenant = rev, begin.tags, begin.tenant
+        if ledger.timers or ledger.marks or ledger.channel:
+            ledger.timers, ledger.channel, ledger.marks = set(), "", []
 
     def take(self) -> list[Ask]:
         """The commands to decide now: all that wait, or one after the other when one of them was refused."""
@@ -242,6 +258,9 @@ class StepFlight:
         self.mark = mark
         self.unclear = False
         self.deadline = 0.0
+        if len(asks) == 1:
+            self.deadline = asks[0].deadline
+            return
         for ask in asks:
             if ask.deadline and (not self.deadline or ask.deadline < self.deadline):
                 self.deadline = ask.deadline
@@ -270,7 +289,7 @@ class StepFlight:
 
 def mark_step(ledger: Ledger, asks: list[Ask], keys: Keys) -> int:
     """Mark a step with a command that has no lease: another process may write one that looks just like it."""
-    if ledger.rev <= 0 or all(ask.fences for ask in asks):
+    if ledger.rev <= 0 or (asks[0].fences and (len(asks) == 1 or all(ask.fences for ask in asks))):
         return 0
     mark = keys.take()
     ledger.marks = [*ledger.marks[1 - MARKS_MAX :], mark]
@@ -290,7 +309,8 @@ def add_decisions(draft: Draft, ask: Ask, decisions: list[Decision]) -> None:
         draft.fences.update(ask.fences)
     begin = ask.begin
     if begin is not None:
-        draft.extra_jobs.extend(begin.extra_jobs)
+        if begin.extra_jobs:
+            draft.extra_jobs.extend(begin.extra_jobs)
         if begin.raw:
             draft.raw, draft.started_with = begin.raw, getattr(ask.command, "variables", {})
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import monotonic
 
 
 class StoreClock:
@@ -24,7 +24,7 @@ class StoreClock:
         """The store's clock in milliseconds since the epoch."""
         if self._fixed is not None:
             return self._fixed()
-        return int(time.monotonic() * 1000 + self._offset)
+        return int(monotonic() * 1000 + self._offset)
 
     def measured(self, store_now: int, before: float, after: float) -> None:
         """Take a reading: the store said ``store_now`` between two instants of ``time.monotonic()``.

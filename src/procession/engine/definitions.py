@@ -64,10 +64,8 @@ class Definitions:
         where the store can tell (``forget_latest``).
         """
         latest = not (version or version_tag or deployment)
-        if latest and self._latest:
-            key, until = self._latest.get((tenant, process_id), (0, 0.0))
-            if key in self._known and until > time.monotonic():
-                return self.get(key)
+        if latest and (known := self.latest(process_id, tenant)) is not None:
+            return known
         stored = await self._store.find_definition(
             process_id, version=version, version_tag=version_tag, deployment=deployment, tenant=tenant
         )
@@ -81,6 +79,14 @@ class Definitions:
         if latest and self._latest_s:
             self._latest[tenant, process_id] = (stored.key, time.monotonic() + self._latest_s)
         return self.get(stored.key)
+
+    def latest(self, process_id: str, tenant: str) -> Definition | None:
+        """The latest version, if it is remembered and at hand."""
+        key, until = self._latest.get((tenant, process_id), (0, 0.0))
+        if until < time.monotonic():
+            return None
+        known = self._known.get(key)
+        return None if known is None or isinstance(known, Bug) else known
 
     def forget_latest(self) -> None:
         """Something was deployed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import msgspec
@@ -10,14 +11,19 @@ from procession.core import events as e
 from procession.engine.settings import History
 from procession.engine.values import encode_json
 
+CARRIERS = frozenset(  # of values
+    {e.VariablesSet, e.LoopResult, e.CompensationRecorded, e.LoopChanged, e.DataChanged, e.DecisionEvaluated}
+)
+OFF, ACTIVITY, FULL = History.OFF, History.ACTIVITY, History.FULL  # members are slow to reach on the hot path
 
-def encode_events(events: list[e.Event], level: History) -> bytes | None:
-    """The events as a JSON array; None when no history is kept."""
-    if level == History.FULL:
+
+def encode_events(events: list[e.Event], level: History, kinds: AbstractSet[type[e.Event]] = CARRIERS) -> bytes | None:
+    """The events as a JSON array; None when no history is kept. ``kinds``: the classes that are among them."""
+    if level == FULL or (level == ACTIVITY and CARRIERS.isdisjoint(kinds)):
         return encode_json(events)
-    if level == History.OFF:
+    if level == OFF:
         return None
-    return encode_json([without_values(event) if type(event) in _CARRIERS else event for event in events])
+    return encode_json([without_values(event) if type(event) in CARRIERS else event for event in events])
 
 
 def without_values(event: e.Event) -> e.Event:
@@ -38,11 +44,6 @@ def without_values(event: e.Event) -> e.Event:
             return e.DataChanged(event.key, _counters(event.changes))
         case _:
             return event
-
-
-_CARRIERS = frozenset(
-    {e.VariablesSet, e.LoopResult, e.CompensationRecorded, e.LoopChanged, e.DataChanged, e.DecisionEvaluated}
-)
 
 
 def _without_output(decision: dict[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class Instances:
         self._loader = Loader(store, definitions, self, counters, chance)
         self._adviser = Adviser(decisions, self, chance)
         self.ends = Ends()
+        self.key_stock = keys.keys  # for whoever has just seen that there are enough
         self._stopped = False
 
     # -- commands in ------------------------------------------------------------------------------------------------
@@ -224,7 +225,12 @@ class Instances:
                 self._stale(flight)
             else:
                 self._refused(flight, outcome, result.error)
-        self._go(cell)
+            self._go(cell)
+            return
+        if cell.waiting:
+            self._go(cell)
+        elif flight.step.status not in OVER:
+            self._cache.settle(cell)
 
     def lost(self, flight: StepFlight, error: Exception) -> None:
         """A step will not be sent again: impatient callers are told, the other commands are decided again."""
@@ -458,10 +464,13 @@ class Instances:
         return self.adopt(rows[0])
 
     # -- holding: a run of methods has the state to itself ----------------------------------------------------------
+    def keys_at_hand(self) -> Keys | None:
+        """Enough keys for a decision, if they are here."""
+        return self._keys.keys if self._keys.ready() else None
+
     async def keys(self) -> Keys:
         """Enough keys for a decision."""
-        if not self._keys.ready():
-            await self._keys.enough()
+        await self._keys.enough()
         return self._keys.keys
 
     def hold(self, instance: int, holder: Holder) -> Cell | None:

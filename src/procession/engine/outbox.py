@@ -71,7 +71,10 @@ class Outbox:
         if not node:
             return
         for job in step.new_jobs:
-            if not job.run_at and not job.delay_ms and self._slots(job.queue).reserve(job.queue):
+            if job.run_at or job.delay_ms:
+                continue
+            queue = job.queue
+            if (self._system if queue in SYSTEM_QUEUES else self._dispatcher).reserve(queue):
                 job.owner = node
 
     def claim_jobs(self, jobs: Iterable[NewJob]) -> None:

@@ -84,15 +84,22 @@ class Requests:
         Raises NotFound, InvalidValue, Unavailable.
         """
         values, raw = plain_variables(variables)
-        found = (
-            await self.definitions.obtain(definition)
-            if definition
-            else await self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
-        )
-        instance = (await self.instances.keys()).take()
+        usual = not (definition or version or version_tag)
+        found = self.definitions.latest(process_id, tenant) if usual else None
+        if found is None:
+            found = (
+                await self.definitions.obtain(definition)
+                if definition
+                else await self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
+            )
+        instances = self.instances
+        instance = (instances.keys_at_hand() or await instances.keys()).take()
         command = StartInstance(instance=instance, variables=values, at=list(at), business_id=business_id)
         begin = Begin(definition=found, raw=raw, tags=list(tags), tenant=tenant)
-        await self._ask(instance, Asked(command, self._answer(), deadline=self._deadline(), begin=begin), start=True)
+        future = self._answer()
+        self._let_in()
+        instances.start(instance, Asked(command, future, None, self._deadline(), begin))
+        await future
         return instance
 
     async def command(self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None) -> int:
@@ -185,16 +192,17 @@ class Requests:
         loop = self._loop
         return 0.0 if loop is None else loop.time() + self.settings.command_deadline_ms / 1000
 
-    async def _ask(self, instance: int, ask: Asked, *, start: bool = False) -> int:
-        """Submit and wait; refused when too much is under way already."""
+    async def _ask(self, instance: int, ask: Asked) -> int:
+        """Submit and wait."""
+        self._let_in()
+        self.instances.submit(instance, ask)
+        return await ask.future
+
+    def _let_in(self) -> None:
+        """Refuse one more command when too much is under way already. Raises Unavailable."""
         if self.counters.in_flight >= self.settings.commands_waiting_max:
             self.counters.rejected["Busy"] = self.counters.rejected.get("Busy", 0) + 1
             raise Unavailable(
                 f"Expected fewer than {self.settings.commands_waiting_max} commands under way "
                 f"(commands_waiting_max), found {self.counters.in_flight}: try again later"
             )
-        if start:
-            self.instances.start(instance, ask)
-        else:
-            self.instances.submit(instance, ask)
-        return await ask.future

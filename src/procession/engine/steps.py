@@ -73,7 +73,7 @@ class StepRun(Ask):
     def __init__(
         self, instances: Instances, job: Delivery, *, now: Callable[[], int], runs_method: Callable[[str], bool]
     ) -> None:
-        super().__init__(CompleteJob(job.key), fences={job.key: job.lease})
+        Ask.__init__(self, CompleteJob(job.key), {job.key: job.lease})
         self.job = job
         self.first = MethodCall(job.type, job.variables or {}, job.element, job.element_instance, job.spec)
         self._instances = instances
@@ -94,6 +94,40 @@ class StepRun(Ask):
         """
         self._results.append(result)
         definition, state, decision = await self._decided(result)
+        return self._follow(definition, state, decision)
+
+    def at_hand(self) -> bool:
+        """Whether ``advance`` can do at once what ``complete`` may have to wait for."""
+        if self._private is not None:
+            return False
+        cell = self._cell
+        if cell is None:
+            cell = self._cell = self._instances.hold(self.job.instance, self)
+            if cell is None:
+                return False
+        elif self._instances.keys_at_hand() is None:
+            return False
+        return cell.definition is not None and not cell.definition.has_decisions
+
+    def advance(self, result: Result) -> MethodCall | None:
+        """``complete``, when all that it needs is at hand. Raises Rejected likewise."""
+        self._results.append(result)
+        cell, instances = self._cell, self._instances
+        assert cell is not None
+        assert cell.state is not None
+        assert cell.definition is not None
+        decision = decide(
+            cell.definition,
+            cell.state,
+            result.command(self._job),
+            now=self._now(),
+            keys=instances.key_stock,
+            surroundings=instances.surroundings,
+        )
+        return self._follow(cell.definition, cell.state, decision)
+
+    def _follow(self, definition: Definition, state: State, decision: Decision) -> MethodCall | None:
+        """Take down what was decided; the method that it leads to."""
         add_decisions(self._draft, self, [decision])
         following = next_method(decision)
         if following is None or len(self._results) >= METHODS_PER_STEP_MAX or not self._runs_method(following.type):

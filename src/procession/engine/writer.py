@@ -21,10 +21,11 @@ from procession.core.state import IncidentKind
 from procession.engine.history import encode_events
 from procession.engine.moved import moved_rows
 from procession.engine.settings import History
+from procession.engine.usual import USUAL, Ledger, fill_usual, job_row
 from procession.engine.values import encode_json
 from procession.errors import InvalidValue
 from procession.ids import Keys
-from procession.jobs.kinds import FOLLOW_UP_QUEUE, TIMER_QUEUE, JobKind, JobState, job_queue, method_queue
+from procession.jobs.kinds import FOLLOW_UP_QUEUE, TIMER_QUEUE, JobKind, JobState
 from procession.limits import STATE_BYTES_MAX, VARIABLES_BYTES_MAX
 from procession.model.definition import Definition
 from procession.store.rows import (
@@ -55,18 +56,6 @@ class Draft(msgspec.Struct):
     started_with: dict[str, Any] = {}  # and the variables themselves
 
 
-class Ledger(msgspec.Struct):
-    """What the rows of an instance need beyond its state. Belongs to whoever caches the state."""
-
-    instance: int
-    rev: int
-    timers: set[int] = set()  # which of the state's waits are timers
-    channel: str = ""  # the message start key it holds
-    tags: list[str] = []
-    tenant: str = ""
-    marks: list[int] = []  # of the last steps that no lease can tell from another process' steps
-
-
 def timers_of(state: State) -> set[int]:
     """Which waits of a loaded state are timers: those with a due instant."""
     if not state.waits:
@@ -78,11 +67,7 @@ def write_step(
     definition: Definition, state: State, draft: Draft, ledger: Ledger, *, keys: Keys, now: int, level: History
 ) -> Step:
     """The rows of one step. Changes the ledger (timers, channel), never the state. Raises InvalidValue over a limit."""
-    rows = _Rows(definition, state, ledger, now)
-    for event in draft.events:
-        write = _WRITERS.get(type(event))
-        if write is not None:
-            write(rows, event)
+    kinds = set(map(type, draft.events))
     step = Step(
         instance=ledger.instance,
         rev=ledger.rev,
@@ -90,9 +75,16 @@ def write_step(
         process_id=definition.process_id,
         status=state.status,
         state=_state_bytes(state, ledger.marks),
-        events=encode_events(draft.events, level),
+        events=encode_events(draft.events, level, kinds),
     )
-    if rows.variables_changed or ledger.rev <= 0:
+    if not (kinds <= USUAL and fill_usual(step, definition, state, draft.events, draft.fences, ledger)):
+        rows = _Rows(definition, state, ledger, now)
+        for event in draft.events:
+            write = _WRITERS.get(type(event))
+            if write is not None:
+                write(rows, event)
+        rows.fill(step, draft.fences)
+    if ledger.rev <= 0 or (e.VariablesSet in kinds and _writes_variables(draft.events, ledger.instance)):
         step.variables = _variable_bytes(state, draft)
     if ledger.rev <= 0:
         step.business_id = state.business_id
@@ -100,12 +92,16 @@ def write_step(
         step.parent_element_instance = state.parent_element_instance
         step.tags = ledger.tags
         step.tenant = ledger.tenant
-    rows.fill(step, draft.fences)
     for follow_up in draft.follow_ups:
         step.new_jobs.append(_follow_up_job(follow_up, keys.take(), ledger, definition))
     if draft.extra_jobs:
         step.new_jobs.extend(draft.extra_jobs)
     return step
+
+
+def _writes_variables(events: list[e.Event], instance: int) -> bool:
+    """Whether the instance's own variables changed: only they are stored apart."""
+    return any(type(event) is e.VariablesSet and event.scope == instance for event in events)
 
 
 class _Rows:
@@ -130,7 +126,6 @@ class _Rows:
         "task_changes",
         "tasks",
         "timers",
-        "variables_changed",
     )
 
     def __init__(self, definition: Definition, state: State, ledger: Ledger, now: int) -> None:
@@ -149,7 +144,6 @@ class _Rows:
         self.tasks: dict[int, e.UserTaskCreated] = {}
         self.task_changes: dict[int, dict[str, object]] = {}
         self.closed_tasks: list[int] = []
-        self.variables_changed = False
         self.migrated = False
         self.start_channel = ""
         self.release = ""
@@ -162,7 +156,7 @@ class _Rows:
     def fill(self, step: Step, fences: dict[int, int]) -> None:
         """Put what is left into the step."""
         if self.jobs:
-            step.new_jobs = [self._job(event) for event in self.jobs.values()]
+            step.new_jobs = [job_row(event, self.definition, self.state, self.ledger) for event in self.jobs.values()]
         for event in self.timers.values():
             step.new_jobs.append(self._timer(event))
         self._fill_closed_jobs(step, fences)
@@ -208,23 +202,6 @@ class _Rows:
             UserTaskChange(key=key, changes=changes) for key, changes in self.task_changes.items()
         ]
         step.closed_user_tasks = self.closed_tasks
-
-    def _job(self, event: e.JobCreated) -> NewJob:
-        """A job of an element; the queue is that of its type or method."""
-        kind = event.kind
-        return NewJob(
-            key=event.key,
-            kind=kind,
-            queue=method_queue(event.type) if kind == JobKind.METHOD else job_queue(event.type),
-            type=event.type,
-            instance=self.ledger.instance,
-            element_instance=event.element_instance,
-            element=self.element_id(event.element_instance),
-            definition=self.definition.key,
-            priority=event.priority,
-            retries=event.retries,
-            tenant=self.ledger.tenant,
-        )
 
     def _timer(self, event: e.TimerArmed) -> NewJob:
         """A timer: a job that becomes ready when it is due."""
@@ -312,12 +289,6 @@ def _started(rows: _Rows, event: e.Started) -> None:
 def _ended(rows: _Rows, event: e.Ended) -> None:  # noqa: ARG001 - same shape as its siblings
     """The message start key is free again."""
     rows.release, rows.ledger.channel = rows.ledger.channel, ""
-
-
-def _variables_set(rows: _Rows, event: e.VariablesSet) -> None:
-    """Only the instance's own variables are stored apart."""
-    if event.scope == rows.ledger.instance:
-        rows.variables_changed = True
 
 
 def _job_created(rows: _Rows, event: e.JobCreated) -> None:
@@ -416,7 +387,6 @@ def _migrated(rows: _Rows, event: e.Migrated) -> None:  # noqa: ARG001 - same sh
 _WRITERS: dict[type[e.Event], Callable[[_Rows, Any], None]] = {
     e.Started: _started,
     e.Ended: _ended,
-    e.VariablesSet: _variables_set,
     e.JobCreated: _job_created,
     e.JobClosed: _job_closed,
     e.JobRevived: _job_revived,

@@ -33,7 +33,7 @@ class BadArguments(InvalidValue):
 class Arguments:
     """The compiled parameters of one handler."""
 
-    __slots__ = ("_fields", "_job", "_positional", "_rest", "_what", "names")
+    __slots__ = ("_fields", "_job", "_positional", "_rest", "_what", "names", "wants_job")
 
     def __init__(self, function: Callable[..., Any], what: str) -> None:
         self._what = what
@@ -45,6 +45,7 @@ class Arguments:
         for parameter in inspect.signature(function).parameters.values():
             self._add(parameter, hints.get(parameter.name, Any))
         self.names = [name for _, names, *_ in self._fields for name in names]
+        self.wants_job = bool(self._job)  # whether the handler asks for the context
 
     def _add(self, parameter: inspect.Parameter, hint: Any) -> None:  # noqa: ANN401 - any annotation
         """Plan one parameter."""
@@ -64,11 +65,6 @@ class Arguments:
         camel = camel_case(name)
         names = (name,) if camel == name else (name, camel)
         self._fields.append((name, names, _decoder(hint), required and not optional, None if optional else _MISSING))
-
-    @property
-    def wants_job(self) -> bool:
-        """Whether the handler asks for the context."""
-        return bool(self._job)
 
     def bind(self, variables: Mapping[str, Any], job: Job | None) -> tuple[list[Any], dict[str, Any]]:
         """Positional and named arguments. Raises BadArguments naming parameter, expectation and what was found."""

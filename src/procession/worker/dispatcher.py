@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
+from procession.engine import Delivery, Engine, MethodCall, Result
 from procession.errors import InvalidValue, Rejected
 from procession.jobs.kinds import JobKind, job_queue, method_queue
 from procession.store.rows import Want
@@ -31,16 +31,13 @@ from procession.worker.threads import Threads
 logger = logging.getLogger("procession.worker")
 
 SWEEP_S = 0.05
+LOOP = Mode.LOOP
 STOP = "stop"
 LOST = "lost"
 TIMEOUT = "timeout"
 UNKNOWN_MS = 60_000  # a plain job of a type that nobody here handles goes back for this long
 
 _decode_args = msgspec.json.Decoder(dict[str, Any]).decode
-
-
-class Void(Exception):
-    """The instance does not take the step any more: the run is over."""
 
 
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -243,12 +240,15 @@ class LocalDispatcher:
                 if slot.abandoned:
                     run.abandon()
                     return
-                call = await self._complete(run, result, handler)
+                try:
+                    call = run.advance(result) if run.at_hand() else await run.complete(result)
+                except Rejected as error:  # the instance does not take the step
+                    run.abandon()
+                    self._ends.void(delivery, handler, error)
+                    return
         except asyncio.CancelledError:
             run.abandon()
             raise
-        except Void:
-            return
         except Exception as error:  # noqa: BLE001 - whatever a method raises is the step's outcome
             run.abandon()
             if not slot.abandoned:
@@ -256,21 +256,14 @@ class LocalDispatcher:
             return
         self._ends.commit(delivery, handler, run)
 
-    async def _complete(self, run: StepRun, result: Result, handler: Handler) -> MethodCall | None:
-        """The next call of a step. Raises Void, having ended the run, when the instance does not take the step."""
-        try:
-            return await run.complete(result)
-        except Rejected as error:
-            run.abandon()
-            self._ends.void(run.job, handler, error)
-            raise Void from error
-
     async def _call_method(self, slot: Slot, handler: Handler, delivery: Delivery, call: MethodCall) -> Result:
         """One method; BPMN errors are results. Raises the other outcomes."""
         try:
-            value = await self._call(slot, handler, delivery, call.variables, type=call.name, element=call.element)
+            value = await self._call(slot, handler, delivery, call.variables, call.name, call.element)
         except BpmnError as error:
             value = error
+        if value is None:
+            return Result(call.name, {})
         if isinstance(value, Outcome) and not isinstance(value, BpmnError):
             raise value
         what = f"result of method '{call.name}'"
@@ -288,7 +281,6 @@ class LocalDispatcher:
         handler: Handler,
         delivery: Delivery,
         variables: Mapping[str, Any],
-        *,
         type: str = "",  # noqa: A002 - Camunda's word
         element: str = "",
     ) -> object:
@@ -298,6 +290,8 @@ class LocalDispatcher:
         args, kwargs = arguments.bind(variables, job)
         slot.job = job
         slot.name = handler.name
+        if handler.mode == LOOP and not handler.timeout_s:
+            return await handler.function(*args, **kwargs)
         if handler.timeout_s:
             slot.deadline = asyncio.get_running_loop().time() + handler.timeout_s
             self._sweep_from_now()

@@ -56,7 +56,7 @@ class Endings:
             spec = job.spec
             named = spec.result_variable if spec is not None else ""
             try:
-                variables = to_variables(value, f"result of '{handler.name}'", named)
+                variables = {} if value is None else to_variables(value, f"result of '{handler.name}'", named)
             except Rejected as error:
                 self.failed(job, handler, Fail(str(error)))
                 return
@@ -154,7 +154,7 @@ class Endings:
     def _submit(self, job: Delivery, command: AnyCommand, handler: Handler | None) -> None:
         """A command to the job's instance, closing the job under its lease."""
         self.landing += 1
-        ask = Told(command, lambda error: self.landed(job, handler, error), fences={job.key: job.lease})
+        ask = Told(command, lambda error: self.landed(job, handler, error), {job.key: job.lease})
         self._engine.submit(job.instance, ask)
 
     def landed(self, job: Delivery, handler: Handler | None, error: Exception | None) -> None:

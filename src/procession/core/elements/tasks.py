@@ -19,6 +19,7 @@ from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import date_due
 from procession.model.definition import Element, Evaluable, EventSpec, Kind, Work
+from procession.model.expressions import Static
 
 PRIORITY_MAX = 32_767  # the job table keeps a small integer
 
@@ -206,4 +207,7 @@ def _retries(step: Step, element: Element, node: ElementInstance) -> int:
     """The attempts of an element's job. Raises Problem."""
     if element.job is None:
         return 3
+    given = element.job.retries
+    if type(given) is Static and type(given.value) is int and 1 <= given.value <= PRIORITY_MAX:
+        return given.value  # what almost every model says
     return _whole(step, element.job.retries, node, f"retries of '{element.id}' (line {element.line})", 1)
