@@ -62,6 +62,20 @@ def examine(path: Path, methods: Collection[str] = (), *, among: Sequence[Path] 
     return [_finding(path, problem) for problem in lint_resource(path.read_bytes(), methods=methods)]
 
 
+def foresee(path: Path, methods: Collection[str] = ()) -> list[Finding]:
+    """What can go wrong when a file runs, found by exploring small models; nothing of a file that does not compile."""
+    from procession.explorer import remarks  # noqa: PLC0415 - quick start
+    from procession.model import InvalidModel, compile_resource  # noqa: PLC0415 - brings lxml
+
+    if is_decisions(path):
+        return []
+    try:
+        resource = compile_resource(path.read_bytes(), methods=methods)
+    except InvalidModel:
+        return []  # told by `examine`
+    return [_finding(path, problem) for problem in remarks(resource)]
+
+
 def is_decisions(path: Path) -> bool:
     """Whether a file holds decisions."""
     return path.suffix.lower() == DECISIONS

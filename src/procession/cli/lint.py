@@ -12,7 +12,7 @@ import typer
 
 from procession.cli import screen
 from procession.cli.endings import REJECTED
-from procession.cli.files import Finding, examine, find
+from procession.cli.files import Finding, examine, find, foresee
 from procession.cli.loading import load
 from procession.cli.options import options, with_options
 
@@ -39,14 +39,17 @@ def lint(
 ) -> None:
     """Check BPMN and DMN files.
 
-    Every problem is told with its line, its element and what to do. The exit code is 1 if there are errors.
+    Every problem is told with its line, its element and what to do. Small models are explored as well: deadlocks,
+    tokens that meet, elements that are never active (`procession explore` shows the way there). The exit code is 1 if
+    there are errors.
     """
     paths = find(files)
     methods = load(app).handlers.methods.keys() if app else ()
     found: list[Finding] = []
     with screen.progress("Checking", len(paths), quiet=len(paths) < 20) as progress:
         for path in paths:
-            found += examine(path, methods, among=paths)
+            of_file = [*examine(path, methods, among=paths), *foresee(path, methods)]
+            found += sorted(of_file, key=lambda finding: finding.line)
             progress.step()
     show(found, Format.JSON if options().json else form)
     if form == Format.TEXT and not options().json:

@@ -14,6 +14,7 @@ from procession.cli import (
     definitions,
     deploy,
     dev,
+    explore,
     dmn,
     feel,
     incidents,
@@ -68,6 +69,7 @@ def root(
 
 program.command("dev", rich_help_panel=BUILD)(dev.dev)
 program.command("lint", rich_help_panel=BUILD)(lint.lint)
+program.command("explore", rich_help_panel=BUILD)(explore.explore)
 program.command("deploy", rich_help_panel=BUILD)(deploy.deploy)
 program.command("feel", rich_help_panel=BUILD)(feel.feel)
 program.add_typer(dmn.group, name="dmn", rich_help_panel=BUILD)

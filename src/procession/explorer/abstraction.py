@@ -15,7 +15,7 @@ rest. They rest where something else may matter before they go on: before whatev
 joins, ends and throwing events, and behind inclusive joins, so that no loop turns within a step. Elements with one way
 in and no effect beyond their own token let it through in the same step: whatever could happen between its arrival and
 its departure can as well happen after (two tokens that could have been there together can still be together behind it).
-This is the partial order reduction of the explorer.
+This is the partial order reduction of the explorer; without it tokens rest before every element that a flow leads to.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Abstract(NamedTuple):
     codes: dict[int, tuple[str, ...]]  # per element that does work: the errors that something around it catches
 
 
-def abstract(definition: Definition, receiving: frozenset[int] = frozenset()) -> Abstract:
+def abstract(definition: Definition, receiving: frozenset[int] = frozenset(), *, reduced: bool = True) -> Abstract:
     """A process without its data. ``receiving``: elements to which a message flow leads."""
     flows = _flows(definition)
-    elements = tuple(_element(element, definition, receiving) for element in definition.elements)
+    elements = tuple(_element(element, definition, receiving, reduced=reduced) for element in definition.elements)
     bare = msgspec.structs.replace(definition, elements=elements, flows=flows, has_conditions=False)
     joins = frozenset(element.index for element in elements if _is_parallel_join(element))
     codes = {
@@ -115,7 +115,7 @@ def _ways(element: Element, decided: tuple[int, ...], definition: Definition) ->
     return (*singles, *default, *several)
 
 
-def _element(element: Element, definition: Definition, receiving: frozenset[int]) -> Element:
+def _element(element: Element, definition: Definition, receiving: frozenset[int], *, reduced: bool) -> Element:
     """An element without its data."""
     work = _work(element)
     loop = _loop(element)
@@ -139,7 +139,8 @@ def _element(element: Element, definition: Definition, receiving: frozenset[int]
         collected_by=-1,
         async_after=False,
     )
-    return msgspec.structs.replace(bare, async_before=_tokens_rest_before(element, bare, definition))
+    rests = _tokens_rest_before(element, bare, definition, reduced=reduced)
+    return msgspec.structs.replace(bare, async_before=rests)
 
 
 def _work(element: Element) -> Work:
@@ -214,11 +215,11 @@ def _activation(element: Element) -> Maybe | None:
     return Maybe(element.index, "waits for more", "fires", tokens=len(element.incoming))
 
 
-def _tokens_rest_before(element: Element, bare: Element, definition: Definition) -> bool:
+def _tokens_rest_before(element: Element, bare: Element, definition: Definition, *, reduced: bool) -> bool:
     """Whether a token that comes by a flow waits before this element: see the top of this file."""
     if element.kind in _JOINS and len(element.incoming) > 1:
         return False  # its tokens are kept by the join itself, which the core looks at whenever something has moved
-    if len(element.incoming) > 1 or element.kind == Kind.END_EVENT:
+    if len(element.incoming) > 1 or element.kind == Kind.END_EVENT or (element.incoming and not reduced):
         return True
     if any(definition.elements[definition.flows[flow].source].kind in _JOINS for flow in element.incoming):
         return True
@@ -235,16 +236,11 @@ def _is_parallel_join(element: Element) -> bool:
 
 def _caught_around(definition: Definition, element: Element) -> tuple[str, ...]:
     """The error codes that events on an activity or around it catch, nearest first."""
-    found: dict[str, None] = {}
-    here = element
-    while True:
-        catchers = [*here.boundaries]
-        if here is not element:
-            catchers += [definition.elements[index].start_event for index in here.event_sub_processes]
-        for index in catchers:
-            for spec in definition.elements[index].events if index >= 0 else ():
-                if spec.trigger == Trigger.ERROR:
-                    found[spec.code.text if spec.code is not None else ANY_ERROR] = None
-        if here.scope < 0:
-            return tuple(found)
-        here = definition.elements[here.scope]
+    catchers = [*element.boundaries]
+    while element.scope >= 0:
+        element = definition.elements[element.scope]
+        catchers += [definition.elements[index].start_event for index in element.event_sub_processes]
+        catchers += element.boundaries
+    events = [spec for index in catchers if index >= 0 for spec in definition.elements[index].events]
+    codes = [spec.code for spec in events if spec.trigger == Trigger.ERROR]
+    return tuple(dict.fromkeys(ANY_ERROR if code is None else code.text for code in codes))

@@ -17,12 +17,13 @@ from procession.model.definition import Definition, Element, Kind, Trigger
 ORDER = tuple(Verdict)
 
 
-def explore(definition: Definition, bounds: Bounds | None = None) -> Report:
+def explore(definition: Definition, bounds: Bounds | None = None, *, reduced: bool = True) -> Report:
     """Explore a process by itself: whatever it waits for may come from outside at any time, in any order.
 
     Deterministic: the same model and bounds give the same report. It never fails for a model that compiles.
+    ``reduced`` off looks at orders that make no difference too (see ``abstraction.py``): to check that they make none.
     """
-    return _Exploration(World([definition]), bounds or Bounds()).report()
+    return _Exploration(World([definition], reduced=reduced), bounds or Bounds()).report()
 
 
 def explore_together(

@@ -14,6 +14,7 @@ import msgspec
 from procession.explorer.limits import DEPTH_MAX, MOVES_MAX, STATES_MAX
 from procession.explorer.world import Situation, Step, World
 
+
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """How far a search goes."""
 

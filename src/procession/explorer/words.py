@@ -103,14 +103,15 @@ class Words:
         definition = self._definition(process)
         element = definition.elements[index]
         also = tuple(definition.elements[other].id for other in others)
-        more = f", and neither are {len(also)} behind it" if also else ""
+        more = ", nor is what lies only behind it" if also else ""
         message = f"{_label(element)} is never active, whatever happens{more}"
         return self._found(Verdict.DEAD_ELEMENT, process, element, message, _why_dead(definition, element), [], also)
 
     def incident(self, process: int, index: int, message: str, way: list[Step]) -> Found:
         """Something in the model stops a token."""
         element = self._element(process, index)
-        suggestion = "Catch it with a boundary event or an event sub-process" if "error" in message else ""
+        catch = "Catch it with a boundary event, an event sub-process, or around the call of this process"
+        suggestion = catch if "No event catches" in message else "Correct the model there"
         return self._found(Verdict.INCIDENT, process, element, message, suggestion, way)
 
     def bound(self, name: str, bounds: Bounds, states: int) -> Found:

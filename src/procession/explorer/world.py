@@ -37,9 +37,15 @@ class World:
     """What is explored."""
 
     def __init__(
-        self, definitions: Sequence[Definition], flows: Iterable[MessageFlow] = (), network: Network = Network.BAG
+        self,
+        definitions: Sequence[Definition],
+        flows: Iterable[MessageFlow] = (),
+        network: Network = Network.BAG,
+        *,
+        reduced: bool = True,
     ) -> None:
         self.network = network
+        self._reduced = reduced
         self.links = tuple(_links(definitions, flows))
         self.spaces = [self._space(number, definition) for number, definition in enumerate(definitions)]
         self._outgoing: dict[tuple[int, int], list[Link]] = {}
@@ -52,7 +58,7 @@ class World:
     def _space(self, number: int, definition: Definition) -> LocalSpace:
         receiving = frozenset(link.target for link in self.links if link.receiver == number)
         sending = frozenset(link.source for link in self.links if link.sender == number)
-        return LocalSpace(abstract(definition, receiving), sending)
+        return LocalSpace(abstract(definition, receiving, reduced=self._reduced), sending)
 
     def _starts_alone(self, process: int) -> bool:
         """Whether no start of a process waits for a message of a message flow."""
