@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from procession.app import Procession, SyncProcession
     from procession.engine import Settings
-    from procession.worker import BpmnError, Cancel, Fail, Job, Retry, Snooze, WorkerSettings
+    from procession.worker import BpmnError, Cancel, Correct, Deny, Fail, Job, Retry, Snooze, WorkerSettings
 
 _HOMES = {
     "Procession": "procession.app",
     "SyncProcession": "procession.app",
     "BpmnError": "procession.worker",
     "Cancel": "procession.worker",
+    "Correct": "procession.worker",
+    "Deny": "procession.worker",
     "Fail": "procession.worker",
     "Job": "procession.worker",
     "Retry": "procession.worker",
@@ -33,6 +35,8 @@ __version__ = "0.1.0"
 __all__ = [
     "BpmnError",
     "Cancel",
+    "Correct",
+    "Deny",
     "Fail",
     "Job",
     "Procession",

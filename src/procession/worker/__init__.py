@@ -5,12 +5,14 @@ It knows no database and no rule of a process.
 
 from procession.worker.context import Job
 from procession.worker.dispatcher import LocalDispatcher, WorkerSettings
-from procession.worker.outcomes import BpmnError, Cancel, Fail, Outcome, Retry, Snooze
+from procession.worker.outcomes import BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.registry import Handler, Registry
 
 __all__ = [
     "BpmnError",
     "Cancel",
+    "Correct",
+    "Deny",
     "Fail",
     "Handler",
     "Job",

@@ -19,7 +19,7 @@ from procession.jobs.retry import Delays
 from procession.store.rows import JobEnd, JobOutcome
 from procession.worker.arguments import BadArguments
 from procession.worker.failures import failure_text
-from procession.worker.outcomes import BpmnError, Cancel, Fail, Outcome, Retry, Snooze
+from procession.worker.outcomes import BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.registry import Handler
 from procession.worker.results import to_variables
 
@@ -48,14 +48,17 @@ class Endings:
     # -- success ----------------------------------------------------------------------------------------------------
     def succeeded(self, job: Delivery, handler: Handler, value: object) -> None:
         """The handler of a plain or process job returned."""
-        if isinstance(value, Outcome):
+        if isinstance(value, Outcome) and not (job.kind == JobKind.LISTENER and isinstance(value, Deny | Correct)):
             self.failed(job, handler, value)
         elif job.kind == JobKind.TASK:
             self._row(job, JobEnd.DONE)
         else:
             spec = job.spec
-            named = spec.result_variable if spec is not None else ""
+            named = spec.result_variable if spec is not None and job.kind != JobKind.LISTENER else ""
             try:
+                if isinstance(value, Deny | Correct):
+                    self._submit(job, _listened(job, handler, value), handler)
+                    return
                 variables = {} if value is None else to_variables(value, f"result of '{handler.name}'", named)
             except Rejected as error:
                 self.failed(job, handler, Fail(str(error)))
@@ -76,6 +79,8 @@ class Endings:
     def failed(self, job: Delivery, handler: Handler | None, error: BaseException, *, what: str = "") -> None:
         """The handler raised, or returned an outcome; ``what`` names the method of a step that failed."""
         match error:
+            case Deny() | Correct() if job.kind == JobKind.LISTENER and handler is not None:
+                self.succeeded(job, handler, error)
             case Snooze():
                 self._row(job, JobEnd.SNOOZE, delay_ms=error.after_ms)
             case BpmnError() if job.kind != JobKind.TASK:
@@ -83,7 +88,7 @@ class Endings:
             case Cancel() if job.kind == JobKind.TASK:
                 logger.info("job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason)
                 self._row(job, JobEnd.DONE)
-            case Fail() | Cancel() | BpmnError():
+            case Fail() | Cancel() | BpmnError() | Deny() | Correct():
                 self._final(job, what + str(error))
             case BadArguments():
                 self._final(job, what + str(error))
@@ -188,3 +193,12 @@ class Endings:
             brake = self._braked.pop()
             if not brake.done():
                 brake.set_result(None)
+
+
+def _listened(job: Delivery, handler: Handler, value: Deny | Correct) -> CompleteJob:
+    """What a task listener says beyond variables. Raises InvalidValue."""
+    if isinstance(value, Deny):
+        return CompleteJob(job.key, denied=True)
+    what = f"'{handler.name}'"
+    changes = to_variables(value.changes, f"corrections of {what}")
+    return CompleteJob(job.key, to_variables(value.variables, f"variables of {what}"), corrections=changes)

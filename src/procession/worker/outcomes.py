@@ -53,3 +53,20 @@ class BpmnError(Outcome):
         self.message = message
         self.variables = dict(variables or {})
         super().__init__(f"{code}: {message}" if message else code)
+
+
+class Deny(Outcome):
+    """A task listener refuses what it was told of (completing, assigning, updating): the user task stays as it is."""
+
+    def __init__(self, reason: str = "") -> None:
+        self.reason = reason
+        super().__init__(reason or "the listener denies it")
+
+
+class Correct(Outcome):
+    """A task listener is done and changes the user task: assignee, candidate_groups, due, follow_up, priority, ..."""
+
+    def __init__(self, changes: Mapping[str, Any], variables: Mapping[str, Any] | None = None) -> None:
+        self.changes = dict(changes)
+        self.variables = dict(variables or {})
+        super().__init__(f"corrects {', '.join(self.changes)}")
