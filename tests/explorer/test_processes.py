@@ -189,6 +189,13 @@ def test_a_complex_gateway_is_taken_to_fire_in_time():
     assert report.can_end
 
 
+def test_every_activity_of_an_ad_hoc_sub_process_may_start_whoever_chooses_them():
+    for extensions in ("", '<zeebe:taskDefinition type="choose"/>'):
+        builder = process("p").start("s").ad_hoc("free", completion="=enough", extensions=extensions)
+        builder.apart().service("a").service("b").apart().service("c").done().end("e")
+        assert told(explored(builder)) == []
+
+
 # -- ends -----------------------------------------------------------------------------------------------------------
 def test_an_end_event_that_both_branches_reach_ends_improperly():
     builder = process("p").start("s").parallel("split").service("one").end("e").at("split").service("other").to("e")

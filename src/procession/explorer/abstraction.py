@@ -145,8 +145,8 @@ def _element(element: Element, definition: Definition, receiving: frozenset[int]
 
 def _work(element: Element) -> Work:
     """Who does the work, as far as it takes time."""
-    if element.kind in _THROWING:
-        return Work.NONE
+    if element.kind in _THROWING or element.kind == Kind.AD_HOC_SUB_PROCESS:
+        return Work.NONE  # whatever chooses the activities of an ad-hoc sub-process, it may choose them all
     if element.work == Work.MESSAGE:
         return Work.MESSAGE
     if element.work in _BY_SOMEBODY or element.kind == Kind.CALL_ACTIVITY:
