@@ -1,13 +1,78 @@
-"""The world that the stories of the core are told in: instances in memory, one virtual clock, checked at every step."""
+"""The worlds that the stories of the core are told in: the pure core, and the engine on each kind of store.
+
+A story that takes ``world`` is told four times. One that needs the core's own insides is marked ``pure`` and told once;
+the mark says why.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
 import pytest
 
+from procession.app.wiring import store_factory
+from procession.testing.store_world import StoreWorld
 from procession.testing.world import CoreWorld
+from tests.support.postgres import PostgresDatabases
+
+RUNNERS = ("core", "memory", "sqlite", "postgres")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every story on every runner, but for those that are marked ``pure``."""
+    if "make_world" not in metafunc.fixturenames:
+        return
+    pure = metafunc.definition.get_closest_marker("pure")
+    names = RUNNERS[:1] if pure else RUNNERS
+    marked = [pytest.param(name, marks=pytest.mark.postgres) if name == "postgres" else name for name in names]
+    metafunc.parametrize("runner", marked)
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres_databases: PostgresDatabases) -> str:
+    """A database with our schema, to copy."""
+    url = postgres_databases.create()
+
+    async def migrate() -> None:
+        store = store_factory(url)()
+        await store.migrate()
+        await store.close()
+
+    asyncio.run(migrate())
+    return url
 
 
 @pytest.fixture
-def world() -> CoreWorld:
+def make_world(
+    runner: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Callable[[], CoreWorld | StoreWorld]]:
+    """Makes worlds without definitions at the first instant of 2026; a story may want several."""
+    with ExitStack() as opened:
+
+        def make() -> CoreWorld | StoreWorld:
+            if runner == "core":
+                return CoreWorld()
+            made = StoreWorld(database(), migrate=runner != "postgres")
+            opened.callback(made.close)
+            return made
+
+        def database() -> str:
+            if runner == "memory":
+                return "memory://"
+            if runner == "sqlite":
+                return f"sqlite:///{tmp_path}/story.db"
+            databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
+            url = databases.create(template=request.getfixturevalue("migrated_database"))
+            opened.callback(databases.drop, url)
+            return url
+
+        yield make
+
+
+@pytest.fixture
+def world(make_world: Callable[[], CoreWorld | StoreWorld]) -> CoreWorld | StoreWorld:
     """A world without definitions at the first instant of 2026."""
-    return CoreWorld()
+    return make_world()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from procession.core.state import IncidentKind
 from procession.testing.bpmn import process
 
@@ -240,6 +242,7 @@ def test_a_flow_without_condition_leaves_an_exclusive_gateway(world):
     assert world.start("p", {"n": 2}).active == ["b"]
 
 
+@pytest.mark.pure(reason="it needs a lenient deployment, which the engine does not offer")
 def test_a_gateway_without_outgoing_flow_ends_the_path(world):
     """Scenario 12."""
     world.deploy(process("p").start().service("a").exclusive("x").xml(), lenient=True)
@@ -312,7 +315,7 @@ def test_of_two_events_in_one_moment_exactly_one_wins(world):
         world.publish("paid", "A")
         run.fire("late")
     assert run.active == ["remind"]
-    assert len(world.rejected) == 1
+    assert run.count("paid") == 0
     assert run.complete("remind").ended
 
 

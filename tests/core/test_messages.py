@@ -38,7 +38,7 @@ def test_a_message_without_time_to_live_is_dropped(world):
     world.advance(10 * SECOND)
     run.complete("first")
     assert run.active == ["paid"]
-    assert not world.messages.buffered
+    assert not world.buffered()
 
 
 def test_a_message_id_is_refused_a_second_time(world):

@@ -6,8 +6,6 @@ import pytest
 
 from procession.errors import NotFound
 from procession.testing.bpmn import process
-from procession.testing.core import DAY_ONE
-from procession.testing.world import CoreWorld
 
 SECOND = 1_000
 DAY = 86_400_000
@@ -57,9 +55,8 @@ def test_a_new_version_takes_over_the_start_timer_and_leaves_instances_alone(wor
     assert old.ended
 
 
-def test_months_keep_their_day_and_do_not_drift():
+def test_months_keep_their_day_and_do_not_drift(world):
     """Scenario 93: P1M from 31 January."""
-    world = CoreWorld(now=DAY_ONE)
     world.deploy(by_timer(cycle="R3/2026-01-31T00:00:00Z/P1M"))
     days: list[int] = []
     for day in range(1, 120):

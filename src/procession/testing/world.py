@@ -215,6 +215,10 @@ class CoreWorld:
         """The instances of a process, oldest first."""
         return [run for run in self.instances.values() if run.definition.process_id == process_id]
 
+    def buffered(self) -> list[str]:
+        """Names of the messages that wait, oldest first."""
+        return [message.channel.name for message in self.messages.waiting(self.now)]
+
     # -- carrying out ---------------------------------------------------------------------------------------------
     def step(self, run: WorldRun, command: AnyCommand) -> None:
         """One step of one instance: its events change what the world keeps, its follow-ups are queued."""
