@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from procession.lab.options import ProcessOptions
-from procession.lab.results import Bar, CoreCase, Result, Run
+from procession.lab.results import Bar, CoreCase, FeelCase, Result, Run
 from procession.lab.summary import rate_at, ratio_by_round, spread, whole_runs
 
 INSTANCES_LEAST: Final = 100_000  # a shorter run says little about a table that has grown
@@ -28,6 +28,9 @@ CEILING_SHARE: Final = 0.35
 HISTORY_COST_MAX: Final = 0.12
 SAG_MAX: Final = 0.15
 CORE_TWO_TASKS_US: Final = 60.0
+FEEL_CONDITION_US: Final = 3.0
+FEEL_COMPILE_US: Final = 1_000.0
+FEEL_TABLE_US: Final = 60.0
 CORE_GROWTH_MAX: Final = 1.5  # a step in a thousand times the size: more than noise, less than any growth with size
 
 
@@ -113,6 +116,21 @@ def core_bars(cases: Sequence[CoreCase]) -> list[Bar]:
     ]
     bars += [bar for group in ("open elements", "model size") for bar in _growth(group, cases)]
     return bars
+
+
+def feel_bars(cases: Sequence[FeelCase]) -> list[Bar]:
+    """The bars of expressions and decisions; of a group the slowest counts, but for the condition that is named."""
+    condition = [case for case in cases if case.name == "condition"]
+    groups = (
+        ("a condition, compiled once", condition, FEEL_CONDITION_US),
+        ("the slowest compilation", [case for case in cases if case.group == "compile"], FEEL_COMPILE_US),
+        ("the slowest table", [case for case in cases if case.group == "table"], FEEL_TABLE_US),
+    )
+    return [_at_most(name, most, max(case.best_us for case in found)) for name, found, most in groups if found]
+
+
+def _at_most(name: str, most: float, found: float) -> Bar:
+    return Bar(name=name, expected=f"at most {most:g} µs", found=round(found, 2), reached=found <= most)
 
 
 def _growth(group: str, cases: Sequence[CoreCase]) -> list[Bar]:

@@ -1,6 +1,6 @@
-"""`procession bench process | core` as commands, for the command line to mount: options in, files and tables out.
+"""`procession bench process | core | feel` as commands, for the command line to mount: options in, tables out.
 
-It measures nothing itself; `bench_process` and `bench_core` do.
+It measures nothing itself; `bench_process`, `bench_core` and `bench_feel` do.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from rich.table import Table
 from procession.errors import ProcessionError
 from procession.lab.core_bench import CoreOptions, bench_core
 from procession.lab.core_report import write_core_page
+from procession.lab.feel_bench import FeelOptions, bench_feel
+from procession.lab.feel_report import write_feel_page
 from procession.lab.loop import run
 from procession.lab.options import OWN_SERVER_SETTINGS, Client, ProcessOptions, Stub
 from procession.lab.process_bench import Written, bench_process
 from procession.lab.progress import CasesShow, ProgressShow
-from procession.lab.results import Bar, write_json
+from procession.lab.results import Bar, FeelResult, write_json
 from procession.lab.variants import all_variants
 
 OUT = Path("bench-results")
@@ -122,6 +124,50 @@ def core_command(
         raise typer.Exit(INTERRUPTED)
 
 
+@bench.command("feel")
+def feel_command(
+    *,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds; every second one runs backwards.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.001, help="How long each case is timed in each round.")] = 0.05,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Install pySFeel, bkflow-feel and feelin (where node is), and compare.")
+    ] = False,
+    peers_folder: Annotated[str, typer.Option(help="Where these are kept; without it they go with the run.")] = "",
+    out: Out = OUT,
+    json: Json = False,
+) -> None:
+    """Expressions and decision tables: compiled, evaluated, beside other engines."""
+    options = FeelOptions(rounds=rounds, seconds=seconds, peers=peers, peers_folder=peers_folder)
+    with CasesShow() as show:
+        result = bench_feel(options, show)
+    out.mkdir(parents=True, exist_ok=True)
+    stem = "feel-" + datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    json_file, html_file = out / f"{stem}.json", out / f"{stem}.html"
+    write_json(result, json_file)
+    write_feel_page(result, html_file)
+    if json:
+        typer.echo(msgspec.json.encode(result).decode())
+    else:
+        rows = [[case.name, f"{case.best_us:,.2f}", f"{case.per_s:,.0f}"] for case in result.cases]
+        _print(["", "best, µs", "per second"], rows, result.bars, (json_file, html_file))
+        _print_peers(result)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _print_peers(result: FeelResult) -> None:
+    """Other engines, one line for each expression and way."""
+    console = Console()
+    if result.peers:
+        found = Table("engine", "expression", "", "µs")
+        for figure in result.peers:
+            value = figure.note if figure.us is None else f"{figure.us:,.1f}"
+            found.add_row(f"{figure.engine} {figure.version}", figure.expression, figure.way, value)
+        console.print(found)
+    for note in result.notes:
+        console.print(note, markup=False)
+
+
 def _run_process(options: ProcessOptions, *, json: bool) -> None:
     """Measure with bars on the terminal; after Ctrl-C or SIGTERM say what there is and where."""
     kept: list[Written] = []
@@ -212,4 +258,4 @@ def _one_of(option: str, value: str, known: Any) -> str:  # noqa: ANN401 - a Lit
     return value
 
 
-__all__ = ["bench", "core_command", "process_command"]
+__all__ = ["bench", "core_command", "feel_command", "process_command"]

@@ -197,7 +197,46 @@ class CoreResult(Record, kw_only=True):
     bars: list[Bar] = []
 
 
-def write_json(result: Result | CoreResult, path: Path) -> None:
+class FeelCase(Record, kw_only=True):
+    """One expression evaluated or compiled, or one decision table, in microseconds of the processor."""
+
+    name: str
+    group: str  # evaluate | compile | table
+    text: str
+    best_us: float
+    median_us: float
+    worst_us: float
+    per_s: float
+
+
+class PeerFigure(Record, kw_only=True):
+    """One expression in another engine: how long it took, or why there is no figure."""
+
+    engine: str
+    version: str
+    expression: str  # the name of a case
+    way: str  # text: it is read with every evaluation | compiled: it was read before
+    us: float | None = None
+    note: str = ""
+
+
+class FeelResult(Record, kw_only=True):
+    """The benchmark of expressions and decisions."""
+
+    benchmark: str = "feel"
+    format: int = FORMAT
+    started_at: str
+    ended_at: str = ""
+    interrupted: bool = False
+    options: dict[str, object]
+    environment: Environment
+    cases: list[FeelCase] = []
+    peers: list[PeerFigure] = []
+    notes: list[str] = []
+    bars: list[Bar] = []
+
+
+def write_json(result: Result | CoreResult | FeelResult, path: Path) -> None:
     """Write the result, replacing an older one in one go, so that a kill leaves the one or the other."""
     partial = path.with_suffix(".partial")
     partial.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
