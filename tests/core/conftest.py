@@ -1,7 +1,7 @@
 """The worlds that the stories of the core are told in: the pure core, and the engine on each kind of store.
 
 A story that takes ``world`` is told four times. One that needs the core's own insides is marked ``pure`` and told once;
-the mark says why.
+the mark says why. One about what only a store can show is marked ``stored`` and told on the stores.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ RUNNERS = ("core", "memory", "sqlite", "postgres")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every story on every runner, but for those that are marked ``pure``."""
+    """Every story on every runner, but for those that are marked otherwise."""
     if "make_world" not in metafunc.fixturenames:
         return
-    pure = metafunc.definition.get_closest_marker("pure")
-    names = RUNNERS[:1] if pure else RUNNERS
+    definition = metafunc.definition
+    names = RUNNERS[:1] if definition.get_closest_marker("pure") else RUNNERS
+    names = names[1:] if definition.get_closest_marker("stored") else names
     marked = [pytest.param(name, marks=pytest.mark.postgres) if name == "postgres" else name for name in names]
     metafunc.parametrize("runner", marked)
 

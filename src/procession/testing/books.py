@@ -93,7 +93,7 @@ def _check_jobs(state: State, jobs: Mapping[int, StoredJob]) -> None:
             assert (job.kind, job.state, job.run_at) == (JobKind.TIMER, JobState.SCHEDULED, timers[key]), f"{job}"
         else:
             assert failed == (key in stuck), f"{job} and the incidents of instance {state.key}"
-            assert failed or job.state in {JobState.READY, JobState.RUNNING}, f"{job}"
+            assert failed or job.state in {JobState.READY, JobState.RUNNING, JobState.SCHEDULED}, f"{job}"
 
 
 def _check_incidents(state: State, incidents: Mapping[int, StoredIncident]) -> None:

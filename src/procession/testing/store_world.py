@@ -31,7 +31,16 @@ from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.limits import PAGE_MAX
 from procession.model.definition import Definition
-from procession.store.rows import HistoryRow, InstanceFilter, JobFilter, StoredInstance, Want
+from procession.store.rows import (
+    HistoryRow,
+    InstanceFilter,
+    JobEnd,
+    JobFilter,
+    JobOutcome,
+    StoredInstance,
+    StoredJob,
+    Want,
+)
 from procession.testing.books import check_books
 from procession.testing.bpmn import ProcessBuilder, resource
 from procession.testing.core import DAY_ONE, CoreRun
@@ -72,6 +81,15 @@ class StoreRun(CoreRun):
         wait = next(wait for _, wait in self.waits() if wait.element == index and wait.due)
         self.world.now = max(self.world.now, wait.due)
         return self.send(FireTimer(wait.key))
+
+    def try_again(self, element_id: str, *, after: int) -> Self:
+        """A worker's attempt at the oldest job of an element failed; the next is due ``after`` so many milliseconds."""
+        self.world.try_again(self.instance, self.job(element_id).key, after)
+        return self
+
+    def row(self, element_id: str) -> StoredJob:
+        """The row of the oldest open job of an element."""
+        return self.world.job_row(self.instance, self.job(element_id).key)
 
     def called(self, element_id: str) -> StoreRun:
         """The instance that a call activity called and waits for."""
@@ -114,14 +132,14 @@ class StoreWorld:
         self._runner.close()
 
     # -- commands -------------------------------------------------------------------------------------------------
-    def deploy(self, *models: ProcessBuilder | bytes, methods: tuple[str, ...] = ()) -> None:
-        """Deploy processes together: each becomes the latest version of its id."""
+    def deploy(self, *models: ProcessBuilder | bytes, methods: tuple[str, ...] = (), tenant: str = "") -> None:
+        """Deploy processes together: each becomes the latest version of its id, unless that has the same bytes."""
         contents = [model for model in models if isinstance(model, bytes)]
         builders = [model for model in models if isinstance(model, ProcessBuilder)]
         if builders:
             contents.append(resource(*builders))
         files = [(f"{number}.bpmn", content) for number, content in enumerate(contents, 1)]
-        self._do(self._asked.deploy(files, methods=methods))
+        self._do(self._asked.deploy(files, methods=methods, tenant=tenant))
 
     def start(
         self,
@@ -143,11 +161,11 @@ class StoreWorld:
         ttl_ms: int = 0,
         message_id: str = "",
         buffer: bool = True,
+        tenant: str = "",
     ) -> int:
         """Publish a message; who took it, or 0. Raises Conflict for a message id that was published already."""
-        published = self._do(
-            self._asked.publish(name, key, variables, ttl_ms=ttl_ms, message_id=message_id, buffer=buffer)
-        )
+        options: dict[str, Any] = {"ttl_ms": ttl_ms, "message_id": message_id, "buffer": buffer, "tenant": tenant}
+        published = self._do(self._asked.publish(name, key, variables, **options))
         self.settle()
         if published.duplicate:
             message = f"A message '{name}' with the id '{message_id}' was published already"
@@ -162,9 +180,9 @@ class StoreWorld:
             raise NotFound(message)
         return taker
 
-    def broadcast(self, name: str, variables: dict[str, Any] | None = None) -> None:
+    def broadcast(self, name: str, variables: dict[str, Any] | None = None, *, tenant: str = "") -> None:
         """Broadcast a signal: to everything that waits for it now, and the start events of latest versions."""
-        self._do(self._asked.broadcast(name, variables))
+        self._do(self._asked.broadcast(name, variables, tenant=tenant))
         self.settle()
 
     def advance(self, milliseconds: int) -> None:
@@ -179,6 +197,19 @@ class StoreWorld:
     def command(self, instance: int, command: AnyCommand) -> None:
         """Give a command to an instance; one about a job comes from a worker that holds its lease."""
         self._do(self._command(instance, command))
+        self.settle()
+
+    def try_again(self, instance: int, job: int, after: int) -> None:
+        """An attempt at a job failed: another one is due later."""
+        self._do(self._try_again(instance, job, after))
+        self.settle()
+
+    def restart(self, *, after: int = 0) -> None:
+        """Stop the engines; others begin on the same data, ``after`` so many milliseconds."""
+        self._do(self._stop_engines())
+        self.now += after
+        self.engine, self._client = self._make_engine(), self._make_engine()
+        self._do(self._open_engines())
         self.settle()
 
     @contextmanager
@@ -210,6 +241,10 @@ class StoreWorld:
         """Names of the messages that wait, oldest first."""
         return [message.name for message in self._do(self.store.list_messages(limit=PAGE_MAX))]
 
+    def job_row(self, instance: int, job: int) -> StoredJob:
+        """A job as the store has it."""
+        return self._do(self._job(instance, job))
+
     # -- internal -------------------------------------------------------------------------------------------------
     def _make_engine(self) -> Engine:
         settings = Settings(history=History.FULL)
@@ -228,14 +263,30 @@ class StoreWorld:
         if migrate:
             await self.store.migrate()
         await self.store.open()
-        await self.engine.open()
-        await self._client.open(works=False)
+        await self._open_engines()
         return await self.store.register("worker of the story", b"{}")
 
     async def _close(self) -> None:
+        await self._stop_engines()
+        await self.store.close()
+
+    async def _open_engines(self) -> None:
+        await self.engine.open()
+        await self._client.open(works=False)
+
+    async def _stop_engines(self) -> None:
         await self._client.stop()
         await self.engine.stop()
-        await self.store.close()
+
+    async def _try_again(self, instance: int, key: int, after: int) -> None:
+        lease = await self._lease(instance, key)
+        outcome = JobOutcome(key=key, lease=lease, end=JobEnd.RETRY, delay_ms=after, error="it broke")
+        (applied,) = await self.store.finish([outcome])
+        assert applied, f"job {key} is not held by the worker of the story"
+
+    async def _job(self, instance: int, key: int) -> StoredJob:
+        jobs = await self.store.list_jobs(JobFilter(instance=instance, limit=PAGE_MAX))
+        return next(job for job in jobs if job.key == key)
 
     async def _command(self, instance: int, command: AnyCommand) -> None:
         fences: dict[int, int] | None = None
