@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 ARGS ?=
+CHAOS_INSTANCES ?= 50000
 CORPORA ?= ../shared/corpora
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
@@ -15,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format bench docs corpora lock changelog install clean
+.PHONY: help demo test chaos check format bench docs corpora lock changelog install clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
@@ -26,6 +27,10 @@ demo: $(INSTALLED)  ## run an order process from start to end, on SQLite
 
 test: $(INSTALLED)  ## run every test, those on PostgreSQL included (ARGS="-k word", JOBS=2)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+chaos: $(INSTALLED)  ## kill processes and databases for minutes, and compare the books (CHAOS_INSTANCES=50000)
+	CHAOS_INSTANCES=$(CHAOS_INSTANCES) CHAOS_RESTART_INSTANCES=10000 CHAOS_RESTARTS=8 CHAOS_SILENCES=10 \
+		CHAOS_SILENCE_INSTANCES=10000 $(BIN)/python -m pytest tests/chaos -m kill -s $(ARGS)
 
 check: $(INSTALLED)  ## lint, format, types and import contracts
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ from procession.core import Decision, State, decide, marks_of
 from procession.core.commands import AnyCommand, StartInstance
 from procession.core.surroundings import NONE, Surroundings
 from procession.engine.writer import Draft, Ledger
-from procession.errors import Conflict
+from procession.errors import Bug, Conflict, InvalidValue, ProcessionError
 from procession.ids import Keys
 from procession.model.definition import Definition
 from procession.store.rows import NewJob, Step, StepResult, StoredInstance
@@ -321,3 +321,12 @@ def fenced_error(ask: Ask, error: str) -> Conflict:
     return Conflict(
         f"Expected to hold job {fences}; it is not held by that lease any more" + (f": {error}" if error else "")
     )
+
+
+def shown_as(error: Exception, instance: int) -> ProcessionError:
+    """What a caller is told when the rows of its step could not be made."""
+    if isinstance(error, ProcessionError):
+        return error
+    if isinstance(error, UnicodeError):
+        return InvalidValue(f"Expected well-formed Unicode in the texts given to instance {instance}, found {error}")
+    return Bug(f"{type(error).__name__}: {error}")

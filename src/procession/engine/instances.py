@@ -16,7 +16,17 @@ from procession.core import State, decode_state, encode_state, marks_of
 from procession.core.state import Status
 from procession.core.surroundings import DecisionNotAtHand, DecisionRequest, Surroundings
 from procession.engine.cache import OVER, Cache
-from procession.engine.cells import Ask, Begin, Cell, Holder, StepFlight, add_decisions, fenced_error, mark_step
+from procession.engine.cells import (
+    Ask,
+    Begin,
+    Cell,
+    Holder,
+    StepFlight,
+    add_decisions,
+    fenced_error,
+    mark_step,
+    shown_as,
+)
 from procession.engine.clock import StoreClock
 from procession.engine.commit import GroupCommit
 from procession.engine.decisions import Adviser, Decisions
@@ -202,8 +212,7 @@ class Instances:
         """The rows could not be made: the command that is to blame is told, the others are decided again alone."""
         cell.drop_state()
         if len(asks) == 1:
-            shown = error if isinstance(error, ProcessionError) else Bug(f"{type(error).__name__}: {error}")
-            self._fail(asks[0], shown)
+            self._fail(asks[0], shown_as(error, cell.key))
             return
         cell.waiting[:0] = asks
         cell.solo = len(asks)

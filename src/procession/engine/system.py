@@ -2,7 +2,7 @@
 
 Each job is closed in the very step that it leads to (its lease is the fence), so that it takes effect exactly once.
 What nobody can take any more (the instance ended or moved on) is closed; what fails for a technical reason is tried
-again later, never at once.
+again later, never at once; what cannot be stored is kept as failed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Protocol
 from procession.engine.delivery import Delivery
 from procession.engine.outcomes import Outcomes
 from procession.engine.settings import Settings
-from procession.errors import Rejected, Unavailable
+from procession.errors import InvalidValue, Rejected, Unavailable
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, TIMER_QUEUE
 from procession.store.rows import JobEnd, JobOutcome, Want
 
@@ -130,6 +130,9 @@ class System:
         try:
             if await self._handler(job):
                 return
+        except InvalidValue as error:  # what it leads to cannot be stored: deleted, its instance would wait in silence
+            self._fail(job, error)
+            return
         except Rejected as error:
             logger.debug("system job %d (%s) has nothing to do any more: %s", job.key, job.type, error)
         except Exception as error:  # noqa: BLE001 - a defect must not stop the others
@@ -137,12 +140,18 @@ class System:
             return
         self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE))
 
+    def _fail(self, job: Delivery, error: Exception) -> None:
+        """Keep it as failed, for a person."""
+        text = f"{type(error).__name__}: {error}"
+        trace = None if isinstance(error, InvalidValue) else error
+        logger.error("system job %d (%s) failed for good: %s", job.key, job.type, text, exc_info=trace)
+        self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.FAILED, error=text))
+
     def _again(self, job: Delivery, error: Exception) -> None:
         """Try later, or keep it for a person when it has failed too often."""
         text = f"{type(error).__name__}: {error}"
         if job.retries <= 1 and not isinstance(error, Unavailable | NotYet):
-            logger.error("system job %d (%s) failed for good: %s", job.key, job.type, text, exc_info=error)
-            self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.FAILED, error=text))
+            self._fail(job, error)
             return
         delay = min(RETRY_MS_MOST, RETRY_MS_LEAST * 2 ** min(job.attempt - 1, 20))
         level = logging.DEBUG if isinstance(error, NotYet) else logging.WARNING

@@ -1,0 +1,1 @@
+"""Processes and databases are killed while instances run; then the books are compared."""

@@ -1,0 +1,111 @@
+"""PostgreSQL crashes and comes back, or loses sessions, while instances run: loops survive, and the books balance."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from procession.lab.postgres_server import PostgresServer
+from tests.chaos.books import SHOWN, differences
+from tests.chaos.herd import Herd
+from tests.chaos.ledger import read
+from tests.chaos.scene import SEED, active, prepare
+
+INSTANCES = int(os.environ.get("CHAOS_RESTART_INSTANCES", "1600"))
+RESTARTS = int(os.environ.get("CHAOS_RESTARTS", "2"))
+LONGEST_S = 40 + INSTANCES / 40
+LOOK_S = 0.05
+
+pytestmark = [pytest.mark.kill, pytest.mark.timeout(LONGEST_S + 60)]
+
+
+class Running:
+    """Two workers and a starter that must outlive whatever happens to the database."""
+
+    def __init__(self, herd: Herd) -> None:
+        self.herd = herd
+        self.workers = [herd.worker(), herd.worker()]
+        self.starter = herd.starter(INSTANCES)
+        self.deadline = time.monotonic() + LONGEST_S
+
+    def until_runs(self, count: int) -> None:
+        """So many more runs of handlers."""
+        goal = len(read(self.herd.runs)) + count
+        while len(read(self.herd.runs)) < goal:
+            self.look_on("handlers run")
+
+    def look_on(self, what: str) -> None:
+        self.herd.check()
+        assert time.monotonic() < self.deadline, f"Expected that {what}:\n{self.herd.log('worker')}"
+        time.sleep(LOOK_S)
+
+    def end(self) -> None:
+        """What was not answered is mended; everything ends; workers that never died stop when they are asked to."""
+        while self.starter.poll() is None:
+            self.look_on("everything is asked for")
+        assert self.starter.returncode == 0, self.herd.log("starter")
+        mender = self.herd.starter(INSTANCES, "mend")
+        while mender.poll() is None or active(self.herd.url):
+            self.look_on("instances end")
+        assert mender.returncode == 0, self.herd.log("starter")
+        for worker in self.workers:
+            assert self.herd.stop(worker) == 0, self.herd.log("worker")
+
+
+@contextmanager
+def running(url: str, folder) -> Iterator[Running]:
+    """Programs at work; at the end the books are compared."""
+    asyncio.run(prepare(url))
+    began = time.monotonic()
+    with Herd(url, folder) as herd:
+        runs = Running(herd)
+        yield runs
+        runs.end()
+        print(  # noqa: T201 - figures, for whoever runs it with -s
+            f"seed {SEED}: {INSTANCES} instances, {len(read(herd.runs))} runs, {time.monotonic() - began:.1f} s"
+        )
+        found = asyncio.run(differences(url, read(herd.starts), read(herd.runs)))
+        assert not found, f"seed {SEED}, {len(found)} differences:\n" + "\n".join(found[:SHOWN])
+
+
+def test_a_database_that_crashes_twice_under_load_loses_nothing(postgres_server: PostgresServer, tmp_path):
+    with running(postgres_server.url(), tmp_path) as runs:
+        for _ in range(RESTARTS):
+            runs.until_runs(INSTANCES // 4)
+            postgres_server.restart(immediate=True)
+        before = len(read(runs.herd.runs))
+        runs.until_runs(INSTANCES // 4)
+        alive = {line[-1] for line in read(runs.herd.runs)[before:]}
+        assert alive == {str(worker.pid) for worker in runs.workers}, "both go on after the last restart"
+
+
+def test_a_database_that_is_killed_and_away_for_a_while_loses_nothing(postgres_server: PostgresServer, tmp_path):
+    with running(postgres_server.url(), tmp_path) as runs:
+        runs.until_runs(INSTANCES // 4)
+        postgres_server.kill()
+        until = time.monotonic() + 3  # longer than any heartbeat may be missed
+        while time.monotonic() < until:
+            runs.look_on("the database is away")
+        postgres_server.start()
+
+
+def test_sessions_that_are_ended_one_by_one_lose_nothing(postgres_url: str, tmp_path):
+    chance = random.Random(SEED)
+    with running(postgres_url, tmp_path) as runs, psycopg.connect(postgres_url, autocommit=True) as killer:
+        ended = 0
+        while ended < 60:
+            runs.look_on("sessions end")
+            sessions = killer.execute(
+                "select pid from pg_stat_activity where application_name like 'procession%' "
+                "and datname = current_database() order by pid"
+            ).fetchall()
+            if sessions and active(postgres_url):
+                killer.execute("select pg_terminate_backend(%s)", chance.choice(sessions))
+                ended += 1
