@@ -21,6 +21,7 @@ from procession.core.commands import (
     StartInstance,
     UpdateUserTask,
 )
+from procession.engine import writer
 from procession.engine.history import encode_events
 from procession.engine.settings import History
 from procession.engine.writer import Draft, Ledger, timers_of, write_step
@@ -209,3 +210,21 @@ def test_variables_over_the_limit_are_refused_by_name():
     desk.start(a="x" * (VARIABLES_BYTES_MAX - 100))
     with pytest.raises(InvalidValue, match="VARIABLES_BYTES_MAX"):
         desk.step(SetVariables({"b": "y" * 200}))
+
+
+TWO_BRANCHES = process("p").start().parallel("fork").service("a").parallel("join").end().at("fork").task("b").to("join")
+
+
+@pytest.mark.parametrize("model", [process("p").start().service("a").task("b").end(), TWO_BRANCHES])
+def test_the_usual_step_has_the_rows_that_any_step_would_have(model: ProcessBuilder, monkeypatch: pytest.MonkeyPatch):
+    def run() -> list[Step]:
+        desk = Desk(model, methods=("b",))
+        steps = [desk.start(total=1)]
+        while desk.state is not None and desk.state.jobs:
+            job = min(desk.state.jobs)
+            steps.append(desk.step(CompleteJob(job, {"done": job}), fences={job: 1}))
+        return steps
+
+    usual = run()
+    monkeypatch.setattr(writer, "USUAL", frozenset())
+    assert run() == usual

@@ -94,7 +94,8 @@ class Instances:
             return
         cell = self._cache.obtain(instance)
         cell.waiting.append(ask)
-        self._wake(cell)
+        if cell.flight is None:
+            self._wake(cell)
 
     def start(self, instance: int, ask: Ask) -> None:
         """Create an instance whose key nobody else has; ``ask.begin`` says of which definition."""
@@ -196,7 +197,7 @@ class Instances:
         assert state is not None
         assert definition is not None
         try:
-            mark = mark_step(cell.ledger, asks, self._keys.keys)
+            mark = 0 if asks[0].fences and len(asks) == 1 else mark_step(cell.ledger, asks, self._keys.keys)
             step = write_step(
                 definition, state, draft, cell.ledger, keys=self._keys.keys, now=now, level=self._settings.history
             )

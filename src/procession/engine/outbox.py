@@ -132,7 +132,12 @@ class Outbox:
         for job in step.new_jobs:
             if job.owner:
                 self._counters.handed_over += 1
-                self._slots(job.queue).deliver(self._delivery(job, step, state, definition))
+                system = job.queue in SYSTEM_QUEUES
+                delivery = from_new(job)
+                if not system and job.element_instance and definition is not None:
+                    fill_delivery(delivery, state, definition)
+                delivery.process_id = step.process_id
+                (self._system if system else self._dispatcher).deliver(delivery)
             elif job.run_at:
                 self._timer_set(job.run_at)
             else:
@@ -141,14 +146,6 @@ class Outbox:
             if change.retries > 0 or change.state == 0:
                 self._announcer.hint()
                 break
-
-    def _delivery(self, job: NewJob, step: Step, state: State, definition: Definition | None) -> Delivery:
-        """A job with what its element sees now."""
-        delivery = from_new(job)
-        if job.element_instance and definition is not None and job.queue not in SYSTEM_QUEUES:
-            fill_delivery(delivery, state, definition)
-        delivery.process_id = step.process_id
-        return delivery
 
     def _slots(self, queue: str) -> Slots:
         """Who runs the jobs of a queue."""

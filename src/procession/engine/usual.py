@@ -57,15 +57,14 @@ def fill_usual(
     closed: list[JobFence] = []
     fenced = 0
     for event in events:
-        kind = type(event)
-        if kind is e.JobCreated:
+        if type(event) is e.JobCreated:
             created[event.key] = event
-        elif kind is e.JobClosed:
+        elif type(event) is e.JobClosed:
             key = event.key
             if created.pop(key, None) is None:
                 fenced += key in fences
                 closed.append(JobFence(key=key, lease=fences.get(key, 0)))
-        elif (kind is e.Started and event.start_channel) or (kind is e.Ended and ledger.channel):
+        elif (type(event) is e.Started and event.start_channel) or (type(event) is e.Ended and ledger.channel):
             return False
     if fenced != len(fences):
         return False
@@ -78,12 +77,11 @@ def fill_usual(
 def job_row(event: e.JobCreated, definition: Definition, state: State, ledger: Ledger) -> NewJob:
     """A job of an element; the queue is that of its type or method."""
     owner = state.nodes.get(event.element_instance)
-    kind, name = event.kind, event.type
     return NewJob(
         key=event.key,
-        kind=kind,
-        queue=method_queue(name) if kind == METHOD else job_queue(name),
-        type=name,
+        kind=event.kind,
+        queue=method_queue(event.type) if event.kind == METHOD else job_queue(event.type),
+        type=event.type,
         instance=ledger.instance,
         element_instance=event.element_instance,
         element=definition.elements[owner.element].id if owner is not None else "",

@@ -176,6 +176,7 @@ class LocalDispatcher:
     async def _run(self, slot: Slot, delivery: Delivery) -> None:
         """One job in a slot, to its outcome."""
         slot.delivery = delivery
+        ends = self._ends
         handler = self._registry.jobs.get(delivery.type)
         try:
             if delivery.kind == JobKind.METHOD:
@@ -183,9 +184,10 @@ class LocalDispatcher:
             elif handler is None:
                 self._unknown(delivery)
             else:
-                value = await self._call(slot, handler, delivery, self._variables_of(delivery))
+                seen = delivery.variables if delivery.variables is not None else self._variables_of(delivery)
+                value = await self._call(slot, handler, delivery, seen)
                 if not slot.abandoned:
-                    self._ends.succeeded(delivery, handler, value)
+                    ends.succeeded(delivery, handler, value)
         except asyncio.CancelledError:
             self._cancelled(slot, delivery)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
@@ -193,8 +195,8 @@ class LocalDispatcher:
                 self._ends.failed(delivery, handler, error)
         finally:
             self._clear(slot)
-        if self._ends.landing > 1_000:
-            await self._ends.brake()
+        if ends.landing > 1_000:
+            await ends.brake()
 
     def _clear(self, slot: Slot) -> None:
         """The slot is free; a cancellation that the handler survived is taken back."""
