@@ -30,6 +30,7 @@ GUIDES = (
     "concepts",
     "handlers",
     "messages-and-timers",
+    "decisions-in-processes",
     "transactions",
     "incidents",
     "operations",

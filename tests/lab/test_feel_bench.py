@@ -10,7 +10,7 @@ from procession.lab import feel_peers
 from procession.lab.commands import bench
 from procession.lab.feel_bench import EXPRESSIONS, FeelOptions, bench_feel
 from procession.lab.feel_report import feel_page, peers_table, write_feel_page
-from procession.lab.results import FeelCase, FeelResult, PeerFigure, write_json
+from procession.lab.results import FeelResult, PeerFigure, write_json
 from tests.lab.page_reader import read_page
 
 
