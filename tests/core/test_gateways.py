@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from procession.core.state import IncidentKind
 from procession.testing.bpmn import process
 
@@ -242,10 +240,9 @@ def test_a_flow_without_condition_leaves_an_exclusive_gateway(world):
     assert world.start("p", {"n": 2}).active == ["b"]
 
 
-@pytest.mark.pure(reason="it needs a lenient deployment, which the engine does not offer")
 def test_a_gateway_without_outgoing_flow_ends_the_path(world):
     """Scenario 12."""
-    world.deploy(process("p").start().service("a").exclusive("x").xml(), lenient=True)
+    world.deploy(process("p").start().service("a").exclusive("x"))
     assert world.start("p").complete("a").ended
 
 

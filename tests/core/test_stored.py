@@ -1,4 +1,4 @@
-"""Stories that only a store can tell: restarts, limits of what is kept, retries, tenants, deployments of known bytes."""
+"""Stories that only a store can tell: limits, pauses between attempts, restarts, tenants, bytes known already."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from procession.errors import InvalidModel, InvalidValue, NotFound
 from procession.jobs.kinds import JobState
 from procession.limits import VARIABLES_BYTES_MAX
-from procession.testing.bpmn import process
+from procession.testing.bpmn import multi_instance, process
 
 pytestmark = pytest.mark.stored
 
@@ -29,6 +29,18 @@ def test_a_variable_over_the_limit_is_refused_and_the_instance_goes_on(world):
     assert run.variables == {"x": 1}
     assert run.complete("a", {"y": 2}).complete("b").ended
     assert len(world.runs("p")) == 1
+
+
+def test_thousands_of_inner_instances_leave_room_for_others_and_can_be_cancelled(world):
+    """Scenario 80."""
+    loop = multi_instance("=for i in 1..3000 return i", element="item")
+    world.deploy(process("p").start().service("a", loop=loop).end(), process("q").start().service("b").end())
+    run, other = world.start("p"), world.start("q")
+    assert len(run.jobs) == 3_000
+    assert other.complete("b").ended
+    run.complete("a", {"x": 1})
+    run.cancel()
+    assert run.terminated
 
 
 def test_a_pause_between_attempts_outlives_a_restart(world):

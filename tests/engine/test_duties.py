@@ -36,6 +36,7 @@ async def kill(engine: Engine) -> None:
 
 
 async def test_the_work_of_a_dead_process_is_given_back_and_done_by_another(stage: Stage):
+    """Scenario 112."""
     await stage.deploy(WORK)
     registry = Registry()
     began = asyncio.Event()
@@ -71,6 +72,7 @@ async def test_the_work_of_a_dead_process_is_given_back_and_done_by_another(stag
 
 
 async def test_the_late_answer_of_a_process_that_was_declared_dead_changes_nothing(stage: Stage):
+    """Scenario 113."""
     await stage.deploy(process("p").start().service("work").user("wait").end())
     registry = Registry()
     began = asyncio.Event()
@@ -96,6 +98,7 @@ async def test_the_late_answer_of_a_process_that_was_declared_dead_changes_nothi
 
 
 async def test_a_job_that_kills_its_process_again_and_again_ends_as_an_incident(stage: Stage):
+    """Scenario 112."""
     stage.settings = Settings(history=History.FULL, crash_budget=2, crash_backoff_ms=1000)
     await stage.deploy(WORK)
     key = await stage.start("p")

@@ -49,6 +49,7 @@ async def test_many_instances_share_a_commit(stage: Stage):
 
 
 async def test_two_engines_that_write_the_same_instance_lose_nothing(stage: Stage):
+    """Scenario 108."""
     await stage.deploy(WAITING)
     key = await stage.start("p")
     other = stage.add_engine()
@@ -152,6 +153,7 @@ async def test_too_many_commands_under_way_are_refused_with_the_reason(stage: St
 
 
 async def test_a_suspended_instance_keeps_its_jobs_from_workers_until_it_is_resumed(stage: Stage):
+    """Scenario 118."""
     await stage.deploy(process("p").start().service("work").end().boundary("late", on="work", timer="PT1H").end())
     key = await stage.start("p")
     await stage.engine.command(key, Suspend())

@@ -61,6 +61,7 @@ async def test_a_job_without_a_handler_waits_for_a_process_that_has_one(stage: S
 
 
 async def test_a_failing_job_is_tried_again_after_its_pause_and_then_raises_an_incident(stage: Stage):
+    """Scenario 114."""
     attempts: list[int] = []
 
     @stage.registry.job("pay", backoff=["10s", "20s"])
