@@ -176,23 +176,30 @@ class Adviser:
         self.lane: Lane[tuple[Cell, list[DecisionRequest]]] = Lane("decisions", self._find_out, count_max=CLAIM_MAX)
 
     async def _find_out(self, batch: list[tuple[Cell, list[DecisionRequest]]]) -> None:
-        """Each request once; repeated while the database does not answer."""
+        """Each request once."""
         patience = Patience(self._chance)
+        cells = [cell for cell, _ in batch]
         done: dict[DecisionRequest, Exception | None] = {}
         for cell, requests in batch:
             for request in requests:
-                while request not in done:
-                    try:
-                        await self._decisions.ensure([request])
-                        done[request] = None
-                    except Unavailable as error:
-                        self._advised.expire([waiting for waiting, _ in batch], error)
-                        await patience.pause()
-                    except Exception as error:
-                        logger.exception("decision '%s'", request.decision_id)
-                        done[request] = error
+                if request not in done:
+                    done[request] = await self._find_one(request, cells, patience)
             failed = next((error for request in requests if (error := done[request]) is not None), None)
             if failed is not None:
                 self._advised.unreadable(cell, failed)
             else:
                 self._advised.advised(cell)
+
+    async def _find_one(self, request: DecisionRequest, cells: list[Cell], patience: Patience) -> Exception | None:
+        """One request, repeated while the database does not answer; a defect, if there is one."""
+        while True:
+            try:
+                await self._decisions.ensure([request])
+            except Unavailable as error:
+                self._advised.expire(cells, error)
+                await patience.pause()
+            except Exception as error:
+                logger.exception("decision '%s'", request.decision_id)
+                return error
+            else:
+                return None

@@ -91,15 +91,7 @@ class Engine(Operations):
         """Make the parts, each knowing only what it needs."""
         store, settings, counters, chance = self.store, self.settings, self.counters, self._chance
         self._keys = KeyStock(store, chance)
-        self.definitions = Definitions(
-            store, settings.definitions_cached, latest_s=0.0 if self.clock.virtual else LATEST_S
-        )
-        self.decisions = Decisions(
-            store,
-            self.definitions,
-            settings.definitions_cached,
-            latest_s=0.0 if self.clock.virtual else LATEST_S,
-        )
+        self._know()
         self._announcer = Announcer(store, pause_ms=settings.announce_pause_ms, heard=self._heard)
         self.outcomes = Outcomes(store, counters, chance=chance, freed=self._scheduled)
         self._system = System(self.outcomes, settings, handler=self._carry_out, chance=chance, room=self.room)
@@ -153,6 +145,12 @@ class Engine(Operations):
         self._duties.beats = open_store is None
         lost = self._lost_from_thread
         self._heartbeat = Heartbeat(settings, self.clock, open_store=open_store, lost=lost, blocking=self._blocking)
+
+    def _know(self) -> None:
+        """The caches of what is deployed."""
+        count_max, latest_s = self.settings.definitions_cached, 0.0 if self.clock.virtual else LATEST_S
+        self.definitions = Definitions(self.store, count_max, latest_s=latest_s)
+        self.decisions = Decisions(self.store, self.definitions, count_max, latest_s=latest_s)
 
     # -- life -------------------------------------------------------------------------------------------------------
     async def open(self, *, works: bool = True) -> None:

@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from procession.core import State, decode_state, encode_state, marks_of
+from procession.core import decode_state, marks_of
 from procession.core.state import Status
 from procession.core.surroundings import DecisionNotAtHand, DecisionRequest, Surroundings
 from procession.engine.cache import OVER, Cache
@@ -20,7 +20,6 @@ from procession.engine.cells import (
     Ask,
     Begin,
     Cell,
-    Holder,
     StepFlight,
     add_decisions,
     fenced_error,
@@ -33,13 +32,13 @@ from procession.engine.decisions import Adviser, Decisions
 from procession.engine.definitions import Definitions
 from procession.engine.ends import Ends
 from procession.engine.keys import KeyStock
+from procession.engine.lending import Lending
 from procession.engine.loader import Loader
 from procession.engine.outbox import Outbox
 from procession.engine.settings import Counters, Settings
-from procession.engine.values import decode_json, encode_json
+from procession.engine.values import decode_json
 from procession.engine.writer import Draft, timers_of, write_step
 from procession.errors import Bug, Conflict, InvalidValue, NotFound, ProcessionError, Rejected, Unavailable
-from procession.ids import Keys
 from procession.limits import STEP_EVENTS_MAX
 from procession.model.definition import Definition
 from procession.store.port import Store
@@ -51,7 +50,7 @@ STARTS_MAX = 3  # inserts of a new instance that found nothing in their way and 
 TRIES_MAX = 100  # decisions of one command that lost against other writers before its caller is told
 
 
-class Instances:
+class Instances(Lending):
     """Everything that changes an instance passes through here."""
 
     def __init__(  # noqa: PLR0913 - the parts of one engine, wired in one place
@@ -448,83 +447,6 @@ class Instances:
         self._cache.forget(cell)
         for ask in asks:
             self._fail(ask, error)
-
-    # -- the cache --------------------------------------------------------------------------------------------------
-    def adopt(self, row: StoredInstance) -> State:
-        """The state of a row that was just read, kept if nothing newer is known."""
-        cell = self._cache.get(row.key)
-        if cell is not None and cell.is_as_stored and cell.ledger.rev == row.rev:
-            assert cell.state is not None
-            return cell.state
-        if cell is None:
-            cell = self._cache.obtain(row.key)
-        if cell.free and (cell.state is None or cell.ledger.rev < row.rev):
-            self._install(cell, row)
-            self._cache.settle(cell)
-            assert cell.state is not None
-            return cell.state
-        return decode_state(row.state, decode_json(row.variables or b"{}"))
-
-    async def view(self, instance: int) -> State | None:
-        """What is committed of an instance, to look at; None if it is not there. Raises Unavailable."""
-        rows = await self._store.load([instance])
-        if not rows or rows[0].rev < 1:
-            return None
-        await self._definitions.ensure([rows[0].definition])
-        return self.adopt(rows[0])
-
-    # -- holding: a run of methods has the state to itself ----------------------------------------------------------
-    def keys_at_hand(self) -> Keys | None:
-        """Enough keys for a decision, if they are here."""
-        return self._keys.keys if self._keys.ready() else None
-
-    async def keys(self) -> Keys:
-        """Enough keys for a decision."""
-        await self._keys.enough()
-        return self._keys.keys
-
-    def hold(self, instance: int, holder: Holder) -> Cell | None:
-        """Give a free instance's cached state to a run of methods; None if it is not free."""
-        cell = self._cache.get(instance)
-        if cell is None or cell.state is None or not cell.free or cell.starved or not self._keys.ready():
-            return None
-        cell.holder = holder
-        return cell
-
-    def let_go(self, cell: Cell) -> None:
-        """The run is given up: its changes are dropped."""
-        cell.holder = None
-        cell.drop_state()
-        self._go(cell)
-
-    def fly_held(self, cell: Cell, draft: Draft, ask: Ask) -> None:
-        """Write what the holder decided."""
-        cell.holder = None
-        self._counters.in_flight += 1
-        if not self._fly(cell, draft, [ask], self._clock.now()):
-            self._go(cell)
-
-    def _detach(self, cell: Cell) -> None:
-        """Somebody needs the instance: the holder keeps its changed state to itself, the cell loads what is stored."""
-        holder, cell.holder = cell.holder, None
-        assert holder is not None
-        holder.detached()
-        cell.drop_state()
-
-    async def copy(self, instance: int) -> tuple[Definition, State]:
-        """A private copy of an instance's state, from memory or as it is stored. Raises NotFound, Unavailable."""
-        await self._keys.enough()
-        cell = self._cache.get(instance)
-        if cell is not None and cell.is_as_stored and cell.definition is not None:
-            assert cell.state is not None
-            variables = decode_json(encode_json(cell.state.variables))
-            return cell.definition, decode_state(encode_state(cell.state), variables)
-        rows = await self._store.load([instance])
-        if not rows or rows[0].rev < 1:
-            raise NotFound(f"Expected instance {instance} to exist, found none with this key")
-        row = rows[0]
-        await self._definitions.ensure([row.definition])
-        return self._definitions.get(row.definition), decode_state(row.state, decode_json(row.variables or b"{}"))
 
     # -- life -------------------------------------------------------------------------------------------------------
     def start_work(self) -> None:

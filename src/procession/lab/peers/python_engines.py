@@ -3,7 +3,7 @@
 Reads {"expressions": [...], "context": {...}, "seconds": 0.1} from stdin, writes a list of figures to stdout. It uses
 nothing but the standard library and the engines.
 """
-# ruff: noqa: ANN401, BLE001, PLC0415, TRY301 - what the engines give and raise is their own; each is loaded where it is timed
+# ruff: noqa: ANN401, BLE001, PLC0415 - what the engines give and raise is their own; each is loaded where it is timed
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
@@ -77,25 +77,33 @@ def as_feel(value: Any) -> str:
     return json.dumps(value)
 
 
+def figures_of(engine: str, make: Callable[[dict[str, Any]], Prepare], asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every expression in one engine; what it cannot do is said, not left out."""
+    figures: list[dict[str, Any]] = []
+    for expression in asked["expressions"]:
+        found = {"engine": engine, "version": metadata.version(engine), "expression": expression["name"]}
+        try:
+            ways = make(asked["context"])(expression["text"])
+            for way, call in ways.items():
+                check(call(), expression["expected"])
+                figures.append({**found, "way": way, "us": best_us(call, asked["seconds"])})
+        except Exception as error:
+            note = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            figures.append({**found, "way": "text", "note": note})
+    return figures
+
+
+def check(value: Any, expected: Any) -> None:
+    """A wrong value is not timed."""
+    if value != expected:
+        message = f"gives {value!r} instead of {expected!r}"
+        raise ValueError(message)
+
+
 def main() -> None:
-    """Time every expression with every engine; what an engine cannot do is said, not left out."""
+    """Time every expression with every engine."""
     asked = json.load(sys.stdin)
-    figures = []
-    for engine, make in (("pySFeel", py_s_feel), ("bkflow-feel", bkflow_feel)):
-        for expression in asked["expressions"]:
-            text, expected = expression["text"], expression["expected"]
-            found = {"engine": engine, "version": metadata.version(engine), "expression": expression["name"]}
-            try:
-                ways = make(asked["context"])(text)
-                for way, call in ways.items():
-                    value = call()
-                    if value != expected:
-                        raise ValueError(f"gives {value!r} instead of {expected!r}")
-                    figures.append({**found, "way": way, "us": best_us(call, asked["seconds"])})
-            except Exception as error:  # an engine's own, of any kind
-                figures.append(
-                    {**found, "way": "text", "note": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
-                )
+    figures = figures_of("pySFeel", py_s_feel, asked) + figures_of("bkflow-feel", bkflow_feel, asked)
     sys.stdout.write(json.dumps(figures))
 
 
