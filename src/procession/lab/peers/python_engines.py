@@ -39,12 +39,14 @@ def timed(call: Call, count: int) -> float:
 
 
 def py_s_feel(context: dict[str, Any]) -> Prepare:
-    """pySFeel: every evaluation reads the text; names are assigned by expressions."""
+    """pySFeel: every evaluation reads the text; names are assigned by expressions, and dots are a part of them."""
     from pySFeel import SFeelParser
 
     parser = SFeelParser()
     for name, value in context.items():
         parser.sFeelParse(f"{name} <- {as_feel(value)}")
+        for member, item in value.items() if isinstance(value, dict) else ():
+            parser.sFeelParse(f"{name}.{member} <- {as_feel(item)}")
 
     def prepare(text: str) -> dict[str, Call]:
         def call() -> Any:
