@@ -82,7 +82,9 @@ async def test_a_caller_that_stands_in_its_own_way_is_told_so(
         await app.start("p", connection=database)
     database.execute("COMMIT")
     monkeypatch.undo()
+    database.execute("BEGIN")
     key = await app.start("p", connection=database)
+    database.execute("COMMIT")
     assert [each.process_instance_key for each in await app.instances()] == [key]
 
 

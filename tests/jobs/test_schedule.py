@@ -13,6 +13,7 @@ from procession.jobs.schedule import (
     cycle_due,
     date_due,
     duration_due,
+    duration_ms,
     next_due,
     to_datetime,
     to_instant,
@@ -152,3 +153,32 @@ def test_after_an_outage_a_bounded_interval_makes_up_each_of_its_repetitions():
 def test_a_duration_that_leads_beyond_what_can_be_stored_is_refused():
     with pytest.raises(InvalidValue, match="9999"):
         duration_due("P9000Y", at("2026-01-01T00:00:00+00:00"))
+
+
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        "R/-P1M",
+        "R/P0M",
+        "R3/-PT1S",
+        "R/PT0.0001S",
+        "R/PT",
+        "R2147483648/PT1S",
+        "R" + "9" * 5_000 + "/PT1S",
+        "R/P99999999Y",
+    ],
+)
+def test_a_cycle_that_would_not_advance_or_cannot_be_counted_is_refused_in_a_few_words(cycle):
+    with pytest.raises(InvalidValue) as refused:
+        cycle_due(cycle, at("2026-01-01T00:00:00+00:00"))
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "text", ["", "P", "PT", "P99999999Y", "P" + "9" * 400 + "M", "-P99999999Y", "abc", None, "x" * 9_000]
+)
+def test_what_is_no_duration_is_refused_in_a_few_words(text):
+    for use in (duration_ms, lambda text: add_duration(at("2026-01-01T00:00:00+00:00"), text)):
+        with pytest.raises(InvalidValue) as refused:
+            use(text)
+        assert len(str(refused.value)) < 400

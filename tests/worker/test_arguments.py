@@ -171,3 +171,13 @@ def test_handlers_that_cannot_be_called_by_name_are_refused_when_they_are_regist
 
     with pytest.raises(Misconfigured, match="Nowhere"):
         Arguments(unresolved, "job handler 'x'")
+
+
+def test_a_handler_may_use_what_the_function_around_it_defines_later():
+    def handler(item: Item):
+        return later(item)
+
+    assert bound(handler, {"item": {"name": "lamp", "price": "1"}})
+
+    def later(item: Item):
+        return item

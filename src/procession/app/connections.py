@@ -18,12 +18,24 @@ Connection = Any
 NAME = re.compile(r":([a-z_]+)")
 
 
-def execute(connection: Connection, statements: Sequence[Statement]) -> Awaitable[None] | None:
+def execute(connection: Connection, statements: Sequence[Statement], *, database: str) -> Awaitable[None] | None:
     """Execute statements in order on a connection; an awaitable where the connection is asynchronous.
 
-    Raises Misconfigured for a connection of an unknown kind; errors of its driver are passed on as they are.
+    ``database`` is what it must lead to, ``postgresql`` or ``sqlite``. Raises Misconfigured for a connection of an
+    unknown kind, to another kind of database, or that commits each statement by itself; errors of its driver are passed
+    on as they are.
     """
     kind = _kind(connection)
+    found = _database(kind, connection)
+    if found != database:
+        message = f"Expected connection= to lead to the {database} database of this Procession, found one to {found}"
+        raise Misconfigured(message)
+    if _commits_by_itself(kind, connection):
+        message = (
+            "Expected connection= to be within a transaction, found one that commits each statement by itself: begin "
+            f"one first ({_BEGIN[kind]})"
+        )
+        raise Misconfigured(message)
     if kind == "asyncpg":
         return _asyncpg(connection, statements)
     if kind == "sqlalchemy":
@@ -41,26 +53,63 @@ def execute(connection: Connection, statements: Sequence[Statement]) -> Awaitabl
     return None
 
 
+_BEGIN = {
+    "asyncpg": "async with connection.transaction()",
+    "psycopg": "with connection.transaction()",
+    "sqlalchemy": "with connection.begin(), without the isolation level AUTOCOMMIT",
+    "django": "with transaction.atomic()",
+    "sqlite3": "connection.execute('begin immediate')",
+}
+# What a connection of each library has and what its pools, engines and cursors have not.
+_MARKS = {
+    "asyncpg": "is_in_transaction",
+    "psycopg": "autocommit",
+    "sqlalchemy": "execute",
+    "django": "in_atomic_block",
+    "sqlite3": "in_transaction",
+}
+
+
 def _kind(connection: Connection) -> str:
-    """Which library a connection belongs to, by the module of its class and of its bases."""
+    """Which library a connection belongs to, by the module of its class and of its bases. Raises Misconfigured."""
     for base in type(connection).__mro__:
-        module = base.__module__
-        if module.startswith("asyncpg"):
-            return "asyncpg"
-        if module.startswith("psycopg"):
-            return "psycopg"
-        if module.startswith("sqlalchemy"):
-            return "sqlalchemy"
-        if module.startswith(("django.db", "django.utils.connection")):  # `django.db.connection` is a proxy
-            return "django"
-        if module == "sqlite3":
-            return "sqlite3"
+        package = base.__module__.partition(".")[0]
+        if base.__module__ == "django.utils.connection":  # `django.db.connection` is a proxy
+            package = "django"
+        if package in _MARKS and hasattr(connection, _MARKS[package]):
+            return package
     name = f"{type(connection).__module__}.{type(connection).__qualname__}"
     message = (
-        "Expected connection= to be a connection of asyncpg, psycopg, SQLAlchemy, Django or sqlite3 (the one that your "
-        f"transaction runs on), found {name}"
+        "Expected connection= to be a connection of asyncpg, psycopg 3, SQLAlchemy, Django or sqlite3 (the one that "
+        f"your transaction runs on; no pool, engine or cursor), found {name}"
     )
     raise Misconfigured(message)
+
+
+def _database(kind: str, connection: Connection) -> str:
+    """What kind of database a connection leads to."""
+    if kind == "sqlalchemy":
+        bound = connection if hasattr(connection, "dialect") else connection.get_bind()
+        return str(bound.dialect.name)
+    if kind == "django":
+        return str(connection.vendor)
+    return "sqlite" if kind == "sqlite3" else "postgresql"
+
+
+def _commits_by_itself(kind: str, connection: Connection) -> bool:
+    """Whether each of several statements would be a transaction of its own."""
+    match kind:
+        case "asyncpg":
+            return not connection.is_in_transaction()
+        case "psycopg":
+            return connection.autocommit and connection.info.transaction_status == 0  # IDLE of the protocol
+        case "sqlalchemy":
+            options = getattr(connection, "get_execution_options", dict[str, Any])()
+            return options.get("isolation_level") == "AUTOCOMMIT"
+        case "django":
+            return not connection.in_atomic_block and connection.get_autocommit()
+        case _:
+            return connection.isolation_level is None and not connection.in_transaction
 
 
 async def _asyncpg(connection: Connection, statements: Sequence[Statement]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from procession.app import arguments
 from procession.app.explain import elements_of
 from procession.app.views import (
     DecisionDefinition,
@@ -50,11 +51,13 @@ class Inspection:
 
     async def definitions(self, process_id: str = "") -> list[ProcessDefinition]:
         """Deployed versions, the newest first within each process id."""
+        arguments.text(process_id, "process_id")
         rows = await self._store.list_definitions(process_id=process_id, tenant=self._tenant)
         return [ProcessDefinition.of(row) for row in rows]
 
     async def definition_xml(self, process_definition_key: int) -> bytes:
         """The BPMN file of a version, byte for byte. Raises NotFound."""
+        arguments.key(process_definition_key, "process_definition_key")
         rows = await self._store.definitions([process_definition_key])
         content = await self._store.resource(rows[0].resource) if rows else None
         if content is None:
@@ -64,11 +67,13 @@ class Inspection:
 
     async def decisions(self, decision_id: str = "") -> list[DecisionDefinition]:
         """Deployed versions, the newest first within each decision id."""
+        arguments.text(decision_id, "decision_id")
         rows = await self._store.list_decisions(decision_id=decision_id, tenant=self._tenant)
         return [DecisionDefinition.of(row) for row in rows]
 
     async def decision_xml(self, decision_definition_key: int) -> bytes:
         """The DMN file of a version, byte for byte. Raises NotFound."""
+        arguments.key(decision_definition_key, "decision_definition_key")
         rows = await self._store.list_decisions(tenant=self._tenant)
         found = next((row for row in rows if row.key == decision_definition_key), None)
         content = await self._store.resource(found.resource) if found is not None else None
@@ -79,6 +84,7 @@ class Inspection:
 
     async def instance(self, process_instance_key: int) -> InstanceDetails:
         """One instance: state, variables, active elements with why they wait, open incidents. Raises NotFound."""
+        arguments.key(process_instance_key, "process_instance_key")
         rows = await self._store.load([process_instance_key])
         if not rows:
             message = f"Expected a process instance with key {process_instance_key}, found none"
@@ -116,21 +122,21 @@ class Inspection:
         ``state`` is ACTIVE, COMPLETED, TERMINATED or SUSPENDED.
         """
         which = InstanceFilter(
-            process_id=process_id,
+            process_id=arguments.text(process_id, "process_id"),
             status=status_of(state) if state else -1,
-            business_id=business_id,
+            business_id=arguments.text(business_id, "business_id"),
             with_incident=with_incident,
-            tag=tag,
-            parent=parent,
+            tag=arguments.text(tag, "tag"),
+            parent=arguments.key_or_none(parent, "parent"),
             tenant=self._tenant,
-            after=after,
-            limit=_page(limit),
+            after=arguments.key_or_none(after, "after"),
+            limit=arguments.page(limit),
         )
         return [ProcessInstance.of(row) for row in await self._store.list_instances(which)]
 
     async def count_instances(self, process_id: str = "") -> dict[str, int]:
         """How many instances there are per state."""
-        counts = await self._store.count_instances(process_id)
+        counts = await self._store.count_instances(arguments.text(process_id, "process_id"))
         return {ProcessInstance.state_name(status): count for status, count in sorted(counts.items())}
 
     async def jobs(
@@ -146,14 +152,14 @@ class Inspection:
     ) -> list[JobInfo]:
         """A page of jobs, the oldest first; names of states and kinds as in ``jobs.kinds``. Raises InvalidValue."""
         which = JobFilter(
-            instance=process_instance_key,
+            instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
             state=_member(JobState, state, "job state"),
             kind=_member(JobKind, kind, "job kind"),
-            queue=queue,
-            type=type,
+            queue=arguments.text(queue, "queue"),
+            type=arguments.text(type, "type"),
             tenant=self._tenant,
-            after=after,
-            limit=_page(limit),
+            after=arguments.key_or_none(after, "after"),
+            limit=arguments.page(limit),
         )
         return [JobInfo.of(row) for row in await self._store.list_jobs(which)]
 
@@ -166,7 +172,10 @@ class Inspection:
     ) -> list[Incident]:
         """A page of open incidents, the oldest first."""
         rows = await self._store.list_incidents(
-            instance=process_instance_key, process_id=process_id, after=after, limit=_page(limit)
+            instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
+            process_id=arguments.text(process_id, "process_id"),
+            after=arguments.key_or_none(after, "after"),
+            limit=arguments.page(limit),
         )
         return [Incident.of(row) for row in rows]
 
@@ -175,17 +184,28 @@ class Inspection:
     ) -> list[UserTask]:
         """A page of open user tasks, the oldest first: of an instance, of a person, or offered to a group."""
         rows = await self._store.list_user_tasks(
-            instance=process_instance_key, assignee=assignee, group=group, after=after, limit=_page(limit)
+            instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
+            assignee=arguments.text(assignee, "assignee"),
+            group=arguments.text(group, "group"),
+            after=arguments.key_or_none(after, "after"),
+            limit=arguments.page(limit),
         )
         return [UserTask.of(row) for row in rows]
 
     async def messages(self, name: str = "", *, limit: int = 100) -> list[Message]:
         """Buffered messages, the oldest first."""
-        return [Message.of(row) for row in await self._store.list_messages(name=name, limit=_page(limit))]
+        arguments.text(name, "the name of a message")
+        return [Message.of(row) for row in await self._store.list_messages(name=name, limit=arguments.page(limit))]
 
-    async def subscriptions(self, *, process_instance_key: int = 0, name: str = "") -> list[Subscription]:
+    async def subscriptions(
+        self, *, process_instance_key: int = 0, name: str = "", limit: int = PAGE_MAX
+    ) -> list[Subscription]:
         """What is waited for, by instances and by start events."""
-        rows = await self._store.list_subscriptions(instance=process_instance_key, name=name)
+        rows = await self._store.list_subscriptions(
+            instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
+            name=arguments.text(name, "name"),
+            limit=arguments.page(limit),
+        )
         return [Subscription.of(row) for row in rows]
 
     async def nodes(self) -> list[Node]:
@@ -194,6 +214,7 @@ class Inspection:
 
     async def history(self, process_instance_key: int) -> list[HistoryEvent]:
         """Everything that happened to an instance, in order, as far as its history level kept it. Raises NotFound."""
+        arguments.key(process_instance_key, "process_instance_key")
         rows = await self._store.load([process_instance_key])
         if not rows:
             message = f"Expected a process instance with key {process_instance_key}, found none"
@@ -239,17 +260,9 @@ class _Places:
         return HistoryEvent(position=position, at=at, event=tag, element_id=element_id, details=details)
 
 
-def _page(limit: int) -> int:
-    """A page's size within bounds. Raises InvalidValue."""
-    if not 1 <= limit <= PAGE_MAX:
-        message = f"Expected a limit from 1 to {PAGE_MAX} (PAGE_MAX), found {limit}"
-        raise InvalidValue(message)
-    return limit
-
-
 def _member(names: type[JobState | JobKind], name: str, what: str) -> int:
     """The number of a named state or kind, -1 for none. Raises InvalidValue."""
-    if not name:
+    if not arguments.text(name, what):
         return -1
     try:
         return names[name.upper()]

@@ -20,18 +20,20 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import msgspec
 
+from procession.app import arguments
 from procession.app.connections import Connection, execute
 from procession.app.deployments import File, read_files
 from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
 from procession.app.views import Deployment, ProcessInstance, Published
-from procession.app.wiring import redacted, store_factory
+from procession.app.wiring import database_of, redacted, store_factory
 from procession.core.commands import (
     Cancel,
     CompleteUserTask,
@@ -41,17 +43,18 @@ from procession.core.commands import (
     StartInstance,
     UpdateUserTask,
 )
+from procession.core.listening import RETRIES_MAX
 from procession.engine import Counters, Engine, History, Settings
 from procession.engine.values import encode_json, plain_variables
-from procession.errors import Conflict, InvalidValue, Misconfigured
+from procession.errors import Conflict, Misconfigured
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
-from procession.jobs.schedule import duration_ms
-from procession.limits import MESSAGE_TTL_MS_MAX
 from procession.store.port import Clock, Store
 from procession.store.rows import StartRequest, Statement
 from procession.worker import LocalDispatcher, Registry, WorkerSettings
 
 HINTS_S = (0.002, 0.01, 0.05, 0.25)  # after a start in a caller's transaction: when its commit is looked for
+_left_to_the_parent: list[Engine] = []  # not collected either: that would close the parent's connections
+MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
@@ -79,13 +82,15 @@ class Procession(Operations):
     ) -> None:
         self.url = redacted(url)
         self._factory = store_factory(url, clock=clock)
+        self._database = database_of(url)
         self._clock = clock
         self._settings = _with_options(settings or Settings(), history, strict=strict)
         self._name = name or f"{socket.gethostname()}-{os.getpid()}"
         self._tenant = tenant_id
         self._opened: Engine | None = None
+        self._opening = False
         self._sync: SyncProcession | None = None
-        self._may_migrate = url.startswith(("memory:", "sqlite:"))
+        self._may_migrate = self._database in MIGRATED_AT_OPEN
         self._slots = slots or WorkerSettings()
         self.handlers = Registry()
         self.method = self.handlers.method
@@ -99,9 +104,10 @@ class Procession(Operations):
         ``migrate``: bring the schema up to date first. By default that happens for SQLite and memory only; for other
         databases use ``procession db migrate``. Raises SchemaMismatch when the schema is not this program's.
         """
-        if self._opened is not None:
+        if self._opened is not None or self._opening:
             message = "This Procession is open already: one object is one engine; close it first"
             raise Conflict(message)
+        self._opening = True
         store = self._factory()
         try:
             if self._may_migrate if migrate is None else migrate:
@@ -113,6 +119,8 @@ class Procession(Operations):
             self._opened = None
             await store.close()
             raise
+        finally:
+            self._opening = False
         return self
 
     def use(self, url: str) -> Self:
@@ -121,9 +129,17 @@ class Procession(Operations):
             message = f"Expected it to be closed to change its database, found it open on {self.url}"
             raise Conflict(message)
         self._factory = store_factory(url, clock=self._clock)
+        self._database = database_of(url)
         self.url = redacted(url)
-        self._may_migrate = url.startswith(("memory:", "sqlite:"))
+        self._may_migrate = self._database in MIGRATED_AT_OPEN
         return self
+
+    def forget(self) -> None:
+        """Leave what a process before a fork opened to that process: it is neither used nor closed in this one."""
+        if self._opened is not None:
+            _left_to_the_parent.append(self._opened)
+        self._opened = None
+        self._opening = False
 
     async def close(self) -> None:
         """Stop gracefully: claim no more, let running work end, return what has not started. Safe to call twice."""
@@ -228,18 +244,18 @@ class Procession(Operations):
             key, statements = await self.prepare_start(
                 process_id, variables, business_id=business_id, version=version, version_tag=version_tag, tags=tags
             )
-            waiting = execute(connection, statements)
+            waiting = self.execute_on(connection, statements)
             if waiting is not None:
                 await waiting
             self.hint()
             return key
         return await self._engine.start_instance(
-            process_id,
+            arguments.name(process_id, "process_id"),
             variables,
-            version=version,
-            version_tag=version_tag,
-            business_id=business_id,
-            tags=tags,
+            version=arguments.whole(version, "version", 0, arguments.VERSION_MAX),
+            version_tag=arguments.text(version_tag, "version_tag"),
+            business_id=arguments.text(business_id, "business_id"),
+            tags=arguments.tags(tags),
             tenant=self._tenant,
         )
 
@@ -260,7 +276,13 @@ class Procession(Operations):
         """
         engine = self._engine
         values, raw = plain_variables(variables)
-        found = await engine.definitions.find(process_id, version=version, version_tag=version_tag, tenant=self._tenant)
+        business_id, tags = arguments.text(business_id, "business_id"), arguments.tags(tags)
+        found = await engine.definitions.find(
+            arguments.name(process_id, "process_id"),
+            version=arguments.whole(version, "version", 0, arguments.VERSION_MAX),
+            version_tag=arguments.text(version_tag, "version_tag"),
+            tenant=self._tenant,
+        )
         instance, job = await engine.take_keys_for_caller(2)
         command = StartInstance(instance=instance, variables=values, business_id=business_id)
         request = StartRequest(
@@ -269,12 +291,19 @@ class Procession(Operations):
             definition=found.key,
             process_id=found.process_id,
             business_id=business_id,
-            tags=list(tags),
+            tags=tags,
             variables=raw,
             command=encode_json(Send(instance, command)),
             tenant=self._tenant,
         )
         return instance, engine.store.start_request(request)
+
+    def execute_on(self, connection: Connection, statements: Sequence[Statement]) -> Awaitable[None] | None:
+        """Execute what ``prepare_start`` gave on a caller's connection; to be awaited if that is asynchronous.
+
+        Raises Misconfigured for a connection that cannot be used, and what its driver raises.
+        """
+        return execute(connection, statements, database=self._database)
 
     def hint(self) -> None:
         """Say that a transaction of yours is about to commit a start: it is looked for at once and again soon."""
@@ -283,14 +312,16 @@ class Procession(Operations):
             loop.call_later(delay, self._look)
 
     async def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:  # noqa: ASYNC109 - what users of asyncio.wait_for expect
-        """Wait until an instance is over. ``timeout`` in seconds. Raises NotFound, TimeoutError."""
-        async with asyncio.timeout(timeout):
+        """Wait until an instance is over. ``timeout`` in seconds. Raises NotFound, InvalidValue, TimeoutError."""
+        arguments.key(process_instance_key, "process_instance_key")
+        async with asyncio.timeout(arguments.seconds(timeout, "timeout")):
             await self._engine.wait_ended(process_instance_key)
         return (await self.instance(process_instance_key)).instance
 
     async def cancel(self, process_instance_key: int, *, reason: str = "") -> None:
         """End an instance and everything it called. Raises NotFound, Conflict when it is over or was called."""
-        await self._engine.command(process_instance_key, Cancel(reason=reason))
+        arguments.key(process_instance_key, "process_instance_key")
+        await self._engine.command(process_instance_key, Cancel(reason=arguments.reason(reason)))
 
     async def set_variables(
         self,
@@ -301,11 +332,15 @@ class Procession(Operations):
         local: bool = False,
     ) -> None:
         """Write variables of an instance, or of one of its scopes. Raises NotFound, InvalidValue."""
-        command = SetVariables(variables, element_instance=element_instance_key, local=local)
+        arguments.key(process_instance_key, "process_instance_key")
+        scope = arguments.key_or_none(element_instance_key, "element_instance_key")
+        command = SetVariables(arguments.variables(variables), element_instance=scope, local=bool(local))
         await self._engine.command(process_instance_key, command)
 
     async def resolve(self, incident_key: int, *, retries: int = 1) -> None:
         """Try again what raised an incident; ``retries`` are the new attempts of its job. Raises NotFound, Conflict."""
+        arguments.key(incident_key, "incident_key")
+        arguments.whole(retries, "retries", 1, RETRIES_MAX)
         await self._engine.command_for("incident", incident_key, ResolveIncident(incident_key, retries))
 
     # -- messages and signals -------------------------------------------------------------------------------------
@@ -315,20 +350,24 @@ class Procession(Operations):
         *,
         correlation_key: str = "",
         variables: dict[str, Any] | None = None,
-        ttl: str | float = 0,
+        ttl: str | float | timedelta = 0,
         message_id: str = "",
     ) -> Published:
         """Publish a message to whoever waits for its name and correlation key, or buffer it for ``ttl``.
 
-        ``ttl`` is an ISO 8601 duration, a text such as ``1h`` or ``30s``, or seconds. With a ``message_id`` the same
-        message is buffered once. Raises InvalidValue.
+        ``ttl`` is seconds, a text such as ``1h`` or ``30s``, an ISO 8601 duration, or a timedelta. With a
+        ``message_id`` the same message is buffered once. Raises InvalidValue.
         """
+        arguments.name(name, "the name of a message")
+        arguments.key_text(correlation_key, "correlation_key")
+        arguments.key_text(message_id, "message_id")
+        ttl_ms = arguments.ttl_ms(ttl)
         (key,) = await self._engine.take_keys(1)
         result = await self._engine.publish(
             name,
             correlation_key,
             variables,
-            ttl_ms=_milliseconds(ttl),
+            ttl_ms=ttl_ms,
             message_id=message_id,
             tenant=self._tenant,
             key=key,
@@ -337,15 +376,20 @@ class Procession(Operations):
 
     async def broadcast(self, name: str, variables: dict[str, Any] | None = None) -> list[int]:
         """Broadcast a signal; the keys of the instances reached or started. Raises InvalidValue."""
+        arguments.name(name, "the name of a signal")
         return await self._engine.broadcast(name, variables, tenant=self._tenant)
 
     # -- user tasks -----------------------------------------------------------------------------------------------
     async def complete_user_task(self, user_task_key: int, variables: dict[str, Any] | None = None) -> None:
         """Finish a user task with its results. Raises NotFound, InvalidValue."""
-        await self._engine.command_for("user_task", user_task_key, CompleteUserTask(user_task_key, variables or {}))
+        arguments.key(user_task_key, "user_task_key")
+        command = CompleteUserTask(user_task_key, arguments.variables(variables))
+        await self._engine.command_for("user_task", user_task_key, command)
 
     async def assign_user_task(self, user_task_key: int, assignee: str) -> None:
         """Give a user task to a person; an empty ``assignee`` takes it back. Raises NotFound."""
+        arguments.key(user_task_key, "user_task_key")
+        arguments.text(assignee, "assignee")
         action = "assign" if assignee else "unassign"
         command = UpdateUserTask(user_task_key, {"assignee": assignee}, action)
         await self._engine.command_for("user_task", user_task_key, command)
@@ -395,23 +439,3 @@ def _with_options(settings: Settings, level: HistoryLevel | None, *, strict: boo
     except KeyError:
         message = f"Expected history to be 'off', 'activity' or 'full', found '{level}'"
         raise Misconfigured(message) from None
-
-
-_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-
-
-def _milliseconds(duration: str | float) -> int:
-    """A duration given by a user, in milliseconds. Raises InvalidValue."""
-    if isinstance(duration, str):
-        text = duration.strip()
-        number = text.rstrip("smhd")
-        if number and text[len(number) :] in _UNITS and number.replace(".", "", 1).isdecimal():
-            milliseconds = int(float(number) * _UNITS[text[len(number) :]])
-        else:
-            milliseconds = duration_ms(text)
-    else:
-        milliseconds = int(duration * 1000)
-    if not 0 <= milliseconds <= MESSAGE_TTL_MS_MAX:
-        message = f"Expected a time to live from 0 to {MESSAGE_TTL_MS_MAX} ms (MESSAGE_TTL_MS_MAX), found {duration!r}"
-        raise InvalidValue(message)
-    return milliseconds

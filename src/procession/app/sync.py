@@ -11,23 +11,33 @@ calling thread, on the caller's own connection. It holds no rule and no state of
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine, Sequence
+from concurrent.futures import CancelledError
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
-from procession.app.connections import Connection, execute
+from procession.app.arguments import seconds
+from procession.app.connections import Connection
 from procession.app.views import (
     DecisionDefinition,
     Deployment,
+    HistoryEvent,
     Incident,
     InstanceDetails,
     JobInfo,
+    Message,
+    Node,
+    ProcessDefinition,
     ProcessInstance,
     Published,
+    Subscription,
     UserTask,
 )
 from procession.errors import Misconfigured, Unavailable
+from procession.limits import PAGE_MAX
 
 if TYPE_CHECKING:
     from procession.app.deployments import File
@@ -50,7 +60,7 @@ class PublishOptions(TypedDict, total=False):
 
     correlation_key: str
     variables: dict[str, Any] | None
-    ttl: str | float
+    ttl: str | float | timedelta
     message_id: str
 
 
@@ -98,6 +108,7 @@ class UserTaskFilters(TypedDict, total=False):
     limit: int
 
 
+END_S = 5.0  # for what still runs when it is closed
 CALL_TIMEOUT_S = 60.0  # longer than the engine's own deadline of a command, so that its error is the one seen
 
 
@@ -109,32 +120,45 @@ class SyncProcession:
         self._run_workers = run_workers
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._process = os.getpid()
         self._lock = threading.Lock()
 
     def open(self) -> Self:
-        """Start the loop's thread and open the application; does nothing when it is open."""
+        """Start the loop's thread and open the application; does nothing when it is open.
+
+        Of several threads that open it at once, one does and the others wait. In a process that was forked from one
+        where it was open (a server that loads the application before it forks), it is opened anew.
+        """
+        if self._process != os.getpid():
+            self._begin_anew()
         with self._lock:
             if self._loop is not None:
                 return self
             loop = asyncio.new_event_loop()
             thread = threading.Thread(target=loop.run_forever, name="procession-sync", daemon=True)
             thread.start()
+            try:
+                self._run(self._app.open(run_workers=self._run_workers), loop, CALL_TIMEOUT_S)
+            except BaseException:
+                _end_loop(loop, thread)
+                raise
             self._loop, self._thread = loop, thread
-        try:
-            self.call(self._app.open(run_workers=self._run_workers))
-        except BaseException:
-            self._end_loop()
-            raise
         return self
 
     def close(self) -> None:
-        """Close the application and end the thread. Safe to call twice."""
-        if self._loop is None:
-            return
-        try:
-            self.call(self._app.close())
-        finally:
-            self._end_loop()
+        """Close the application and end the thread; calls under way are answered first. Safe to call twice."""
+        if self._process != os.getpid():
+            self._begin_anew()
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            if loop is None or thread is None:
+                return
+            self._expect_another_thread()
+            self._loop = self._thread = None
+            try:
+                self._run(self._app.close(), loop, CALL_TIMEOUT_S)
+            finally:
+                _end_loop(loop, thread)
 
     def __enter__(self) -> Self:
         return self.open()
@@ -142,17 +166,28 @@ class SyncProcession:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def call(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float = CALL_TIMEOUT_S) -> T:
+    def call(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
         """Run a coroutine of the application and wait for it. Raises what it raises, or Unavailable after a time."""
-        loop = self._loop
-        if loop is None:
+        try:
+            loop = self._loop_to_wait_for()
+        except Misconfigured:
             coroutine.close()
+            raise
+        return self._run(coroutine, loop, timeout_s)
+
+    def _loop_to_wait_for(self) -> asyncio.AbstractEventLoop:
+        """The loop that works, as another thread sees it. Raises Misconfigured."""
+        if self._loop is None:
             message = "Open it first: `with app.sync as procession:` or `app.sync.open()`"
             raise Misconfigured(message)
-        if threading.current_thread() is self._thread:
-            coroutine.close()
-            message = "This is the event loop's own thread (a handler?): use the async methods of the application here"
+        if self._process != os.getpid():
+            message = "This process was forked from the one that opened it: call `app.sync.open()` in this one too"
             raise Misconfigured(message)
+        self._expect_another_thread()
+        return self._loop
+
+    def _run(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, timeout_s: float | None) -> T:
+        """Run a coroutine on a loop and wait. Raises what it raises, Unavailable after a time or when it was closed."""
         future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return future.result(timeout_s)
@@ -162,6 +197,25 @@ class SyncProcession:
             future.cancel()
             message = f"No answer within {timeout_s:.0f} s"
             raise Unavailable(message) from error
+        except CancelledError:
+            message = "It was closed before the answer came"
+            raise Unavailable(message) from None
+        except BaseException:
+            future.cancel()  # an interrupted caller wants no answer any more
+            raise
+
+    def _expect_another_thread(self) -> None:
+        """Nobody can wait on the thread that has to work. Raises Misconfigured."""
+        if threading.current_thread() is self._thread:
+            message = "This is the event loop's own thread (a handler?): use the async methods of the application here"
+            raise Misconfigured(message)
+
+    def _begin_anew(self) -> None:
+        """Forget what belongs to the process that this one was forked from: its loop's thread does not run here."""
+        self._lock = threading.Lock()
+        self._loop = self._thread = None
+        self._process = os.getpid()
+        self._app.forget()
 
     # -- the verbs ------------------------------------------------------------------------------------------------
     def deploy(self, *files: File) -> Deployment:
@@ -180,7 +234,9 @@ class SyncProcession:
         if connection is None:
             return self.call(self._app.start(process_id, variables, **options))
         key, statements = self.call(self._app.prepare_start(process_id, variables, **options))
-        if execute(connection, statements) is not None:
+        waiting = self._app.execute_on(connection, statements)
+        if waiting is not None:
+            getattr(waiting, "close", lambda: None)()
             message = "The synchronous face takes a synchronous connection; await Procession.start for this one"
             raise Misconfigured(message)
         self._hint()
@@ -194,17 +250,32 @@ class SyncProcession:
         """See ``Procession.broadcast``."""
         return self.call(self._app.broadcast(name, variables))
 
-    def cancel(self, process_instance_key: int) -> None:
+    def cancel(self, process_instance_key: int, *, reason: str = "") -> None:
         """See ``Procession.cancel``."""
-        self.call(self._app.cancel(process_instance_key))
+        self.call(self._app.cancel(process_instance_key, reason=reason))
 
     def resolve(self, incident_key: int, *, retries: int = 1) -> None:
         """See ``Procession.resolve``."""
         self.call(self._app.resolve(incident_key, retries=retries))
 
-    def set_variables(self, process_instance_key: int, variables: dict[str, Any]) -> None:
+    def set_variables(
+        self,
+        process_instance_key: int,
+        variables: dict[str, Any],
+        *,
+        element_instance_key: int = 0,
+        local: bool = False,
+    ) -> None:
         """See ``Procession.set_variables``."""
-        self.call(self._app.set_variables(process_instance_key, variables))
+        self.call(
+            self._app.set_variables(
+                process_instance_key, variables, element_instance_key=element_instance_key, local=local
+            )
+        )
+
+    def assign_user_task(self, user_task_key: int, assignee: str) -> None:
+        """See ``Procession.assign_user_task``."""
+        self.call(self._app.assign_user_task(user_task_key, assignee))
 
     def complete_user_task(self, user_task_key: int, variables: dict[str, Any] | None = None) -> None:
         """See ``Procession.complete_user_task``."""
@@ -212,8 +283,43 @@ class SyncProcession:
 
     def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:
         """See ``Procession.wait``."""
-        limit = CALL_TIMEOUT_S if timeout is None else timeout + CALL_TIMEOUT_S
+        timeout = seconds(timeout, "timeout")
+        limit = None if timeout is None else timeout + CALL_TIMEOUT_S
         return self.call(self._app.wait(process_instance_key, timeout=timeout), timeout_s=limit)
+
+    def definitions(self, process_id: str = "") -> list[ProcessDefinition]:
+        """See ``Procession.definitions``."""
+        return self.call(self._app.definitions(process_id))
+
+    def definition_xml(self, process_definition_key: int) -> bytes:
+        """See ``Procession.definition_xml``."""
+        return self.call(self._app.definition_xml(process_definition_key))
+
+    def history(self, process_instance_key: int) -> list[HistoryEvent]:
+        """See ``Procession.history``."""
+        return self.call(self._app.history(process_instance_key))
+
+    def count_instances(self, process_id: str = "") -> dict[str, int]:
+        """See ``Procession.count_instances``."""
+        return self.call(self._app.count_instances(process_id))
+
+    def count_jobs(self) -> dict[tuple[str, str], int]:
+        """See ``Procession.count_jobs``."""
+        return self.call(self._app.count_jobs())
+
+    def messages(self, name: str = "", *, limit: int = 100) -> list[Message]:
+        """See ``Procession.messages``."""
+        return self.call(self._app.messages(name, limit=limit))
+
+    def subscriptions(
+        self, *, process_instance_key: int = 0, name: str = "", limit: int = PAGE_MAX
+    ) -> list[Subscription]:
+        """See ``Procession.subscriptions``."""
+        return self.call(self._app.subscriptions(process_instance_key=process_instance_key, name=name, limit=limit))
+
+    def nodes(self) -> list[Node]:
+        """See ``Procession.nodes``."""
+        return self.call(self._app.nodes())
 
     def instance(self, process_instance_key: int) -> InstanceDetails:
         """See ``Procession.instance``."""
@@ -226,6 +332,10 @@ class SyncProcession:
     def decisions(self, decision_id: str = "") -> list[DecisionDefinition]:
         """See ``Procession.decisions``."""
         return self.call(self._app.decisions(decision_id))
+
+    def decision_xml(self, decision_definition_key: int) -> bytes:
+        """See ``Procession.decision_xml``."""
+        return self.call(self._app.decision_xml(decision_definition_key))
 
     def jobs(self, **which: Unpack[JobFilters]) -> list[JobInfo]:
         """See ``Procession.jobs``."""
@@ -245,11 +355,18 @@ class SyncProcession:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._app.hint)
 
-    def _end_loop(self) -> None:
-        """Stop the loop and wait for its thread."""
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(10)
-            loop.close()
+
+def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """End what still runs on a loop, so that nobody waits for it for ever, and stop the loop and its thread."""
+
+    async def end() -> None:
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        await asyncio.wait(rest, timeout=END_S) if rest else None
+
+    asyncio.run_coroutine_threadsafe(end(), loop).result(2 * END_S)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(2 * END_S)
+    if not thread.is_alive():
+        loop.close()

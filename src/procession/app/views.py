@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
+from procession.app.arguments import text
 from procession.core.state import Status
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind, JobState
@@ -43,7 +44,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def status_of(state: str) -> Status:
     """The status that a state's name stands for. Raises InvalidValue."""
     try:
-        return Status[state.upper()]
+        return Status[text(state, "state").upper()]
     except KeyError:
         message = f"Expected a state ({', '.join(status.name for status in Status)}), found '{state}'"
         raise InvalidValue(message) from None

@@ -9,8 +9,9 @@ postgresql://user@host/database?synchronous_commit=off     a loss of power may l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from procession.errors import Misconfigured
 from procession.store.memory import MemoryStore
@@ -19,6 +20,7 @@ from procession.store.port import Clock, Store
 StoreFactory = Callable[[], Store]
 
 SQLITE_OPTIONS = frozenset({"synchronous"})
+SECRET = re.compile(r"\b(password|sslpassword)=[^&]*")
 POSTGRES_OPTIONS = frozenset({"schema", "pgbouncer", "synchronous_commit"})
 
 
@@ -27,9 +29,9 @@ def store_factory(url: str, *, clock: Clock | None = None) -> StoreFactory:
 
     Raises Misconfigured for an unknown scheme or option; the message never repeats a password.
     """
-    parts = urlsplit(url)
+    parts = _split(url)
     scheme = parts.scheme.partition("+")[0]
-    options = dict(parse_qsl(parts.query))
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if scheme == "memory":
         store = MemoryStore(clock=clock)
         return lambda: store
@@ -45,13 +47,37 @@ def store_factory(url: str, *, clock: Clock | None = None) -> StoreFactory:
     raise Misconfigured(message)
 
 
+def database_of(url: str) -> str:
+    """The kind of database that a URL leads to: memory, sqlite or postgresql. Raises Misconfigured."""
+    scheme = _split(url).scheme.partition("+")[0]
+    return "postgresql" if scheme == "postgres" else scheme
+
+
 def redacted(url: str) -> str:
-    """The URL without its password, for people and logs."""
-    parts = urlsplit(url)
-    if parts.password is None:
+    """The URL without its password, for people and logs. Raises Misconfigured."""
+    parts = _split(url)
+    netloc = parts.netloc
+    if parts.password is not None:
+        user, _, host = netloc.rpartition("@")
+        netloc = f"{user.partition(':')[0]}:***@{host}"
+    query = SECRET.sub(r"\1=***", parts.query)
+    if (netloc, query) == (parts.netloc, parts.query):
         return url
-    netloc = parts.netloc.replace(f":{parts.password}@", ":***@")
-    return urlunsplit((parts.scheme, netloc, parts.path, parts.query, ""))
+    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL. Raises Misconfigured; the message never repeats it, for it may hold a password."""
+    if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] - what a caller gives
+        message = f"Expected a database URL such as sqlite:///orders.db, found {type(url).__name__}"
+        raise Misconfigured(message)
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        message = (
+            f"Expected a database URL such as postgresql://user@host/database, found one that is not valid: {error}"
+        )
+        raise Misconfigured(message) from error
 
 
 def _sqlite(host: str, path: str, options: dict[str, str], clock: Clock | None) -> StoreFactory:
@@ -74,13 +100,24 @@ def _postgres(url: str, options: dict[str, str], clock: Clock | None) -> StoreFa
     from procession.store.postgres import PostgresStore  # noqa: PLC0415 - a driver is loaded where it is used
 
     schema = options.get("schema", "procession")
-    pgbouncer = options.get("pgbouncer", "").lower() in {"1", "true", "yes"}
+    pgbouncer = _switch(options, "pgbouncer")
     commit = options.get("synchronous_commit", "on").lower()
     if commit not in {"on", "off"}:
         message = f"Expected synchronous_commit=on or synchronous_commit=off, found '{options['synchronous_commit']}'"
         raise Misconfigured(message)
     waits = commit == "on"
     return lambda: PostgresStore(url, clock=clock, schema=schema, pgbouncer=pgbouncer, synchronous_commit=waits)
+
+
+def _switch(options: dict[str, str], name: str) -> bool:
+    """An option that is on or off; off by default. Raises Misconfigured."""
+    found = options.get(name, "0").lower()
+    if found in {"1", "true", "yes", "on"}:
+        return True
+    if found in {"0", "false", "no", "off"}:
+        return False
+    message = f"Expected {name}=1 or {name}=0, found '{options[name]}'"
+    raise Misconfigured(message)
 
 
 def _known(options: dict[str, str], allowed: frozenset[str], scheme: str) -> None:

@@ -32,6 +32,8 @@ MACROS = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
+REPETITIONS_MAX = 2**31 - 1  # every database holds it; once a second it is 68 years
+SHOWN_CHARS = 60  # of a value that is repeated in a message
 STEPS_MAX = 10_000  # repetitions skipped one by one before the search is refused
 
 
@@ -68,7 +70,7 @@ def duration_due(value: object, now: int) -> Due:
 def cycle_due(value: object, now: int) -> Due:
     """The first firing of a timer cycle: ``R3/PT10S``, ``R/2026-01-01T00:00:00Z/P1D``, or cron. Raises InvalidValue."""
     if not isinstance(value, str) or not value.strip():
-        message = f"Expected a timer cycle such as 'R3/PT10S' or '0 0 9 * * MON-FRI', found {value!r}"
+        message = f"Expected a timer cycle such as 'R3/PT10S' or '0 0 9 * * MON-FRI', found {_cut(value)}"
         raise InvalidValue(message)
     text = value.strip()
     if not text.startswith("R") or "/" not in text:
@@ -112,7 +114,7 @@ def add_duration(instant: int, value: object, times: int = 1) -> int:
             return _bounded((instant * MILLISECOND + duration * times) // MILLISECOND, value)
         return _bounded(to_instant(to_datetime(instant) + duration * times), value)
     except (OverflowError, ValueError) as error:
-        message = f"The duration {value!r} leads beyond the year 9999"
+        message = f"The duration {_cut(value)} leads beyond the year 9999"
         raise InvalidValue(message) from error
 
 
@@ -120,10 +122,13 @@ def parse_duration(value: object) -> Any:  # noqa: ANN401 - isodate has no types
     """A duration from ISO 8601 text, a timedelta, or anything whose text is ISO 8601. Raises InvalidValue."""
     if isinstance(value, timedelta):
         return value
+    text = str(value).strip()
+    message = f"Expected an ISO 8601 duration such as 'PT15M' or 'P1D', found {_cut(value)}"
+    if not any(map(str.isdecimal, text)):  # isodate reads 'P' and 'PT' as nothing at all
+        raise InvalidValue(message)
     try:
-        return isodate.parse_duration(str(value).strip())  # pyright: ignore[reportUnknownMemberType]
-    except (isodate.ISO8601Error, ValueError, TypeError, OverflowError) as error:
-        message = f"Expected an ISO 8601 duration such as 'PT15M' or 'P1D', found {value!r}"
+        return isodate.parse_duration(text)  # pyright: ignore[reportUnknownMemberType]
+    except (isodate.ISO8601Error, ValueError, TypeError, OverflowError, ArithmeticError) as error:
         raise InvalidValue(message) from error
 
 
@@ -132,8 +137,12 @@ def duration_ms(value: object) -> int:
     duration = parse_duration(value)
     if isinstance(duration, timedelta):
         return duration // MILLISECOND
-    days = duration.years * 365 + duration.months * 30
-    return int((duration.tdelta + timedelta(days=float(days))) // MILLISECOND)
+    try:
+        days = duration.years * 365 + duration.months * 30
+        return int((duration.tdelta + timedelta(days=float(days))) // MILLISECOND)
+    except OverflowError as error:
+        message = f"The duration {_cut(value)} leads beyond the year 9999"
+        raise InvalidValue(message) from error
 
 
 def _to_moment(value: object) -> datetime:
@@ -149,7 +158,7 @@ def _to_moment(value: object) -> datetime:
         if bracket:
             moment = moment.replace(tzinfo=ZoneInfo(zone.rstrip("]")))
     except (ValueError, KeyError, OSError) as error:
-        message = f"Expected an ISO 8601 date and time such as '2026-01-31T09:00:00Z', found {value!r}"
+        message = f"Expected an ISO 8601 date and time such as '2026-01-31T09:00:00Z', found {_cut(value)}"
         raise InvalidValue(message) from error
     return moment
 
@@ -167,10 +176,26 @@ def _split_cycle(text: str) -> tuple[int, str, str]:
     if len(rest) == 2 and not rest[1].lstrip("+-").startswith("P"):
         between = to_instant(_to_moment(rest[1])) - to_instant(_to_moment(rest[0]))
         rest[1] = f"PT{between / 1000}S"
-    if parse_duration(rest[-1]) <= timedelta(0) if isinstance(parse_duration(rest[-1]), timedelta) else False:
+    if duration_ms(rest[-1]) <= 0:
         message = f"Expected a positive duration, found '{rest[-1]}' in the timer cycle '{text}'"
         raise InvalidValue(message)
-    return (int(number) if number else -1), (rest[0] if len(rest) == 2 else ""), rest[-1]
+    return _count(number, text), (rest[0] if len(rest) == 2 else ""), rest[-1]
+
+
+def _count(number: str, text: str) -> int:
+    """The number of repetitions, -1 without end. Raises InvalidValue."""
+    if number in {"", "-1"}:
+        return ENDLESS
+    if len(number) <= len(str(REPETITIONS_MAX)) and int(number) <= REPETITIONS_MAX:
+        return int(number)
+    message = f"Expected at most {REPETITIONS_MAX} repetitions, found {_cut(number)} in the timer cycle {_cut(text)}"
+    raise InvalidValue(message)
+
+
+def _cut(value: object) -> str:
+    """A value as a message repeats it."""
+    found = repr(value)
+    return found if len(found) <= SHOWN_CHARS else f"{found[:SHOWN_CHARS]}..."
 
 
 def _nth(first: int, period: str, number: int) -> int:
@@ -224,6 +249,6 @@ def _zone_and_fields(expression: str) -> tuple[tzinfo, str]:
 def _bounded(instant: int, value: object) -> int:
     """The instant, if every store can hold it."""
     if not -TIMER_MS_MAX <= instant <= TIMER_MS_MAX:
-        message = f"{value!r} leads beyond the year 9999"
+        message = f"{_cut(value)} leads beyond the year 9999"
         raise InvalidValue(message)
     return instant

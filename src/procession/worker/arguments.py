@@ -8,6 +8,7 @@ where a pydantic model is involved.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 import typing
@@ -116,15 +117,23 @@ def camel_case(name: str) -> str:
 
 def _hints(function: Callable[..., Any], what: str) -> dict[str, Any]:
     """The annotations, resolved; names of an enclosing function count. Raises Misconfigured."""
-    names: dict[str, Any] = {}
-    if inspect.isfunction(function):
-        names = dict(inspect.getclosurevars(function).nonlocals)
     try:
-        return typing.get_type_hints(function, localns=names, include_extras=True)
+        return typing.get_type_hints(function, localns=_enclosing(function), include_extras=True)
     except NameError as error:
         raise Misconfigured(
             f"{what}: an annotation cannot be resolved: {error}; define it at the module's top"
         ) from error
+
+
+def _enclosing(function: Callable[..., Any]) -> dict[str, Any]:
+    """The names that a function takes from the one around it, as far as they have a value by now."""
+    if not inspect.isfunction(function):
+        return {}
+    names: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # not assigned yet: it is by the time that the handler runs
+            names[name] = cell.cell_contents
+    return names
 
 
 def _is_job(hint: Any) -> bool:  # noqa: ANN401 - any annotation

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, TypeVar, overload
 
+from procession.core.listening import RETRIES_MAX
 from procession.errors import Misconfigured
 from procession.jobs.retry import Backoff, BackoffSpec, Span, backoff_of, span_ms
 from procession.limits import KEY_TEXT_BYTES_MAX
@@ -16,6 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_QUEUE = "default"
 CONCURRENCY = 16
+CONCURRENCY_MAX = 10_000  # handlers at once of one type; each may be a thread
 
 
 class Mode(IntEnum):
@@ -88,14 +90,31 @@ def _mode(function: Callable[..., Any], what: str, *, process: bool) -> Mode:
 def _check(what: str, *, name: str, queue: str, retries: int | None, concurrency: int | None) -> None:
     """The options. Raises Misconfigured."""
     for text, role in ((name, "name"), (queue, "queue")):
-        if not text or len(text.encode()) > KEY_TEXT_BYTES_MAX:
-            raise Misconfigured(f"{what}: expected its {role} to have 1 to {KEY_TEXT_BYTES_MAX} bytes, found {text!r}")
+        if not _can_be_stored(text):
+            raise Misconfigured(
+                f"{what}: expected its {role} to be a text of 1 to {KEY_TEXT_BYTES_MAX} bytes, found {text!r}"
+            )
     if queue.startswith("$"):
         raise Misconfigured(f"{what}: queues that begin with '$' are the engine's own, found '{queue}'")
-    if retries is not None and retries < 1:
-        raise Misconfigured(f"{what}: expected at least 1 attempt, found retries={retries}")
-    if concurrency is not None and concurrency < 1:
-        raise Misconfigured(f"{what}: expected a concurrency of at least 1, found {concurrency}")
+    if retries is not None and not _is_whole(retries, RETRIES_MAX):
+        raise Misconfigured(f"{what}: expected at least 1 attempt and at most {RETRIES_MAX}, found retries={retries!r}")
+    if concurrency is not None and not _is_whole(concurrency, CONCURRENCY_MAX):
+        raise Misconfigured(
+            f"{what}: expected a concurrency of at least 1 and at most {CONCURRENCY_MAX}, found {concurrency!r}"
+        )
+
+
+def _is_whole(value: object, most: int) -> bool:
+    """Whether it is a whole number from 1 to ``most``."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
+def _can_be_stored(text: object) -> bool:
+    """Whether it is a text that every database can hold and index."""
+    try:
+        return isinstance(text, str) and "\0" not in text and 1 <= len(text.encode()) <= KEY_TEXT_BYTES_MAX
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
 
 
 class Registry:
