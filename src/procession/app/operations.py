@@ -6,14 +6,16 @@ It translates users' words into commands; what may be done, and what follows, is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
+from procession.app.batches import Batch, BatchError, How, Which, command_of, filter_of
 from procession.app.inspection import Inspection
 from procession.app.views import View
 from procession.core import MigrationFinding
-from procession.core.commands import Activate, Modify, Move, Resume, Suspend
+from procession.core.commands import Activate, Migrate, Modify, Move, Resume, Suspend
+from procession.engine.batches import BatchRequest
 from procession.engine.values import plain_variables
-from procession.errors import NotFound
+from procession.errors import Conflict, InvalidValue, NotFound
 
 
 class Finding(View, frozen=True, kw_only=True):
@@ -90,6 +92,62 @@ class Operations(Inspection):
         if not dry_run:
             await engine.migrate_instance(process_instance_key, target_process_definition_key, names)
         return [Finding.of(found) for found in findings]
+
+    # -- deletion -------------------------------------------------------------------------------------------------
+    async def delete_instance(self, process_instance_key: int) -> None:
+        """Delete an ended instance with its history and everything that it called. Raises NotFound, Conflict."""
+        await self._engine.delete_instance(process_instance_key)
+
+    async def delete_definition(self, process_definition_key: int) -> None:
+        """Delete a version with its start events and its ended instances. Raises NotFound, Conflict while one runs.
+
+        Where it was the latest, the version before is; its start events wait for nothing until it is deployed again.
+        """
+        await self._engine.delete_definition(process_definition_key)
+
+    # -- many instances -------------------------------------------------------------------------------------------
+    async def batch(self, kind: str, *, per_second: float = 0, which: Which | None = None, **how: Unpack[How]) -> int:
+        """Do something with all instances that a filter means; the key of the batch, which goes on by itself.
+
+        ``kind``: ``cancel`` (``reason``), ``modify`` (``activate``, ``move``), ``migrate``
+        (``target_process_definition_key``, ``mapping``), ``resolve`` (``retries``; every incident, of
+        ``which["process_id"]``), ``delete`` (ended ones). ``which`` names filters of ``instances``; active instances
+        are meant where no state is said, completed ones for ``delete``. Called instances are left out. At most
+        ``per_second`` are begun. Each is done once, whatever dies meanwhile; what refuses is an error of the batch.
+        Raises InvalidValue, NotFound.
+        """
+        command = command_of(kind, how)
+        if isinstance(command, Migrate):
+            await self._engine.definitions.obtain(command.definition)
+        if per_second < 0:
+            message = f"Expected per_second of 0 (as fast as it goes) or more, found {per_second}"
+            raise InvalidValue(message)
+        request = BatchRequest(filter_of(kind, which or {}, self._tenant), command, per_second)
+        return await self._engine.begin_batch(kind, request, tenant=self._tenant)
+
+    async def batches(self, *, limit: int = 100) -> list[Batch]:
+        """Batches, the newest first."""
+        return [Batch.of(row) for row in await self._store.batches(limit=limit)]
+
+    async def batch_progress(self, batch_key: int) -> Batch:
+        """How far a batch is. Raises NotFound."""
+        rows = await self._store.batches(keys=[batch_key])
+        if not rows:
+            message = f"Expected a batch with key {batch_key}, found none"
+            raise NotFound(message)
+        return Batch.of(rows[0])
+
+    async def batch_errors(self, batch_key: int, *, after: int = 0, limit: int = 100) -> list[BatchError]:
+        """What a batch could not do, and why; ``after`` is the last key of the page before."""
+        rows = await self._store.batch_errors(batch_key, after=after, limit=limit)
+        return [BatchError(key=row.item, message=row.message) for row in rows]
+
+    async def cancel_batch(self, batch_key: int) -> None:
+        """Begin no more of a batch; what has begun is done. Raises NotFound, Conflict when it is over."""
+        await self.batch_progress(batch_key)
+        if not await self._store.end_batch(batch_key):
+            message = f"Batch {batch_key} is over already"
+            raise Conflict(message)
 
     # -- internal -------------------------------------------------------------------------------------------------
     async def _element_instances(self, instance: int, named: Sequence[str | int]) -> list[int]:

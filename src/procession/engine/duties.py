@@ -17,6 +17,7 @@ from procession.engine.clock import StoreClock
 from procession.engine.duty import Duty
 from procession.engine.instances import Instances
 from procession.engine.outbox import Announcer
+from procession.engine.retention import Retention
 from procession.engine.settings import Settings
 from procession.jobs.kinds import TIMER_QUEUE, JobState
 from procession.limits import PROMOTE_MAX, RESCUE_MAX
@@ -59,6 +60,8 @@ class Duties:
         self._promote = Duty("timers", self._promote_round, chance)
         self._rescue = Duty("rescue", self._rescue_round, chance)
         self._expire = Duty("messages", self._expire_round, chance)
+        self.retention = Retention(store, clock, settings)
+        self._retain = Duty("retention", self._retain_round, chance)
         self._check = Duty("self-check", self._check_round, chance)
         self.beats = False  # whether this process beats on its main loop, having no second connection for a thread
         self._beat = Duty("heartbeat", self._beat_round, chance)
@@ -78,7 +81,7 @@ class Duties:
 
     def _all(self) -> tuple[Duty, ...]:
         """Every duty."""
-        return (self._beat, self._lead, self._promote, self._rescue, self._expire, self._check)
+        return (self._beat, self._lead, self._promote, self._rescue, self._expire, self._retain, self._check)
 
     async def _beat_round(self) -> float:
         """Say that this process lives."""
@@ -172,6 +175,13 @@ class Duties:
     async def expire_once(self) -> int:
         """Delete messages whose time to live is over; how many."""
         return await self._store.expire_messages(EXPIRE_MAX)
+
+    # -- what ended long ago ----------------------------------------------------------------------------------------
+    async def _retain_round(self) -> float:
+        """Delete a chunk of what is not kept any longer if this process leads."""
+        if not self.term or self._settings.retention_ms is None:
+            return self._settings.retention_poll_ms / 1000
+        return await self.retention.round()
 
     # -- self-check -------------------------------------------------------------------------------------------------
     async def _check_round(self) -> float:

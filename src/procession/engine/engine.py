@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from procession.engine.batches import Batches
 from procession.engine.cells import Ask
 from procession.engine.claims import Claims
 from procession.engine.clock import StoreClock
@@ -120,6 +121,8 @@ class Engine(Operations):
         self._messages = Messages(store, self._keys, self._announcer)
         self._intake = Intake(store, self._outbox, chance=chance)
         self._follow_ups = FollowUps(self.instances, self.definitions, self._messages, self.clock)
+        self._batches = Batches(store, self._keys, self._announcer, self._follow_ups.give)
+        self._follow_ups.batches = self._batches
         self._claims = Claims(
             store,
             dispatcher=self.dispatcher,
@@ -270,6 +273,7 @@ class Engine(Operations):
             await self._duties.expire_once()
             claimed = await self._claims.once()
             if not promoted and not claimed and self.quiet:
+                await self._duties.retention.sweep()
                 return
         raise Bug(f"Expected the engine to come to rest, found work after {ROUNDS_MAX} rounds")
 

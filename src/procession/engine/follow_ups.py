@@ -11,6 +11,7 @@ timers           of an instance: FireTimer; of a start event: an instance, and t
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 import msgspec
@@ -31,6 +32,7 @@ from procession.core.commands import (
     StartByEvent,
     StartInstance,
 )
+from procession.engine.batches import ITEM, TURN
 from procession.engine.cells import Asked, Begin, Cell
 from procession.engine.clock import StoreClock
 from procession.engine.definitions import Definitions
@@ -76,11 +78,18 @@ class FollowUps:
         self._definitions = definitions
         self._messages = messages
         self._clock = clock
+        self.batches: Callable[[Delivery], Awaitable[bool]]  # set by the engine
+
+    async def give(self, instance: int, command: AnyCommand, job: Delivery) -> None:
+        """Give a command to an instance and close the job in the same step."""
+        await self._submit(instance, command, job)
 
     async def __call__(self, job: Delivery) -> bool:
         """One job."""
         if job.kind == JobKind.TIMER:
             return await (self._timer(job) if job.instance else self._start_timer(job))
+        if job.type in {TURN, ITEM}:
+            return await self.batches(job)
         follow_up = _decode_follow_up(job.args)
         match follow_up:
             case Send():

@@ -1,16 +1,23 @@
-"""What operators ask of an engine about instances that run: to go on under another definition. It decides nothing."""
+"""What operators ask of an engine: migration, deletion, operations over many instances. It decides nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from procession.core import Decision, MigrationFinding, migrate, migration_findings
 from procession.core.commands import Migrate
+from procession.core.state import Status
+from procession.engine.batches import Batches, BatchRequest
+from procession.engine.cache import OVER
 from procession.engine.cells import Asked, Cell
-from procession.engine.requests import Requests
-from procession.errors import Conflict
+from procession.engine.requests import DEPLOYED, Requests
+from procession.errors import Conflict, NotFound
 from procession.ids import Keys
+from procession.limits import PAGE_MAX
 from procession.model.definition import Definition
+from procession.store.rows import InstanceFilter
 
 
 class Migrating(Asked):
@@ -53,6 +60,8 @@ def _check(source: Definition, target: Definition, start_channel: str, cell: Cel
 class Operations(Requests):
     """The part of an engine that operators see."""
 
+    _batches: Batches
+
     async def migrate_instance(self, instance: int, definition: int, mapping: Mapping[str, str]) -> int:
         """Let an instance go on under another definition; its status once that is durable.
 
@@ -69,3 +78,56 @@ class Operations(Requests):
         target = await self.definitions.obtain(definition)
         source, state = await self.instances.copy(instance)
         return migration_findings(source, target, state, dict(mapping))
+
+    async def delete_instance(self, instance: int) -> None:
+        """Delete an ended instance with its history and what it called. Raises NotFound, Conflict, Unavailable."""
+        if await self.store.delete_instances([instance]):
+            return
+        rows = await self.store.load([instance])
+        if not rows:
+            message = f"Expected instance {instance} to exist, found none with this key"
+            raise NotFound(message)
+        if rows[0].status not in OVER:
+            message = f"Instance {instance} still runs: cancel it first"
+        elif rows[0].parent:
+            message = f"Instance {instance} was called by instance {rows[0].parent} and is deleted with it"
+        else:
+            message = f"Something that instance {instance} called still runs: wait for its end"
+        raise Conflict(message)
+
+    async def delete_definition(self, definition: int) -> None:
+        """Delete a version with its ended instances. Raises NotFound, Conflict while one runs, Unavailable."""
+        rows = await self.store.definitions([definition])
+        if not rows:
+            message = f"Expected a process definition with key {definition}, found none"
+            raise NotFound(message)
+        which = InstanceFilter(process_id=rows[0].process_id, definition=definition, limit=PAGE_MAX)
+        for status in Status:
+            if status not in OVER and (running := await self.store.list_instances(_with_status(which, status))):
+                message = f"Instance {running[0].key} of it still runs: cancel it, wait for its end, or migrate it"
+                raise Conflict(message)
+        for status in sorted(OVER):
+            await self._delete_ended(_with_status(which, status))
+        if not await self.store.delete_definition(definition):
+            message = f"An instance of version {rows[0].version} of '{rows[0].process_id}' has just been started"
+            raise Conflict(message)
+        self.definitions.forget_latest()
+        self._announcer.announce(DEPLOYED)
+
+    async def _delete_ended(self, which: InstanceFilter) -> None:
+        """Delete ended instances, page by page. Raises Conflict for one whose caller is still there."""
+        while page := await self.store.list_instances(which):
+            if not await self.store.delete_instances([row.key for row in page]):
+                message = (
+                    f"Instance {page[0].key} of it was called by instance {page[0].parent}, which is still there: "
+                    "delete that one first"
+                )
+                raise Conflict(message)
+
+    async def begin_batch(self, kind: str, request: BatchRequest, *, tenant: str = "") -> int:
+        """Begin an operation over many instances; its key. Raises Unavailable."""
+        return await self._batches.begin(kind, request, tenant)
+
+
+def _with_status(which: InstanceFilter, status: int) -> InstanceFilter:
+    return msgspec.structs.replace(which, status=int(status))

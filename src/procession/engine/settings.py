@@ -39,6 +39,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lead_term_ms: int = 10_000
     promote_poll_ms_max: int = 1_000
     expire_poll_ms: int = 10_000
+    retention_ms: int | None = (
+        None  # an ended instance is kept so long, with what it called and its history; None: for good
+    )
+    retention_chunk: int = 500  # instances looked at, and at most deleted, in one transaction
+    retention_pause_ms: int = 100  # between two of them
+    retention_poll_ms: int = 60_000  # and when all have been looked at
     check_ms: int = 15_000  # self-check: work ready, slots free, nothing claimed
     crash_budget: int = 5  # runs of one job that a crash may cut short
     crash_backoff_ms: int = 30_000

@@ -38,6 +38,14 @@ class Handler(Protocol):
         ...
 
 
+class Later(NotYet):
+    """It goes on after so long: nothing is wrong."""
+
+    def __init__(self, delay_ms: int) -> None:
+        super().__init__(f"goes on after {delay_ms} ms")
+        self.delay_ms = delay_ms
+
+
 class System:
     """Slots for follow-ups and timers."""
 
@@ -153,7 +161,11 @@ class System:
         if job.retries <= 1 and not isinstance(error, Unavailable | NotYet):
             self._fail(job, error)
             return
-        delay = min(RETRY_MS_MOST, RETRY_MS_LEAST * 2 ** min(job.attempt - 1, 20))
+        delay = (
+            error.delay_ms
+            if isinstance(error, Later)
+            else min(RETRY_MS_MOST, RETRY_MS_LEAST * 2 ** min(job.attempt - 1, 20))
+        )
         level = logging.DEBUG if isinstance(error, NotYet) else logging.WARNING
         logger.log(level, "system job %d (%s) failed, again in %d ms: %s", job.key, job.type, delay, text)
         outcome = JobOutcome(

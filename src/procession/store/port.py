@@ -44,6 +44,7 @@ from procession.store.rows import (
     StoredUserTask,
     Want,
 )
+from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch, StoredBatchError
 
 Clock = Callable[[], int]
 
@@ -267,6 +268,57 @@ class Store(Protocol):
 
     def start_request(self, request: StartRequest) -> list[Statement]:
         """The statements that a caller's own connection executes to ask for an instance in its transaction."""
+        ...
+
+    # -- operators ------------------------------------------------------------------------------------------------
+    async def ended_instances(self, *, ended_before: int, after: int = 0, limit: int = 1000) -> tuple[list[int], int]:
+        """Of the next ``limit`` instances by key, those that ended until then and that no other one there has called.
+
+        With the last key looked at (0: that was all), to go on ``after`` it. Reads no more than ``limit`` rows.
+        """
+        ...
+
+    async def delete_instances(self, instances: Sequence[int]) -> list[int]:
+        """Delete ended instances, with their history and everything that they called; those that were deleted.
+
+        One that runs, of which something called still runs, or whose caller is still there, stays. Follow-ups on their
+        way to others stay too.
+        """
+        ...
+
+    async def delete_definition(self, definition: int) -> bool:
+        """Delete a version with its start subscriptions and start timers; its file too if nothing else is of it.
+
+        False, and nothing happens, where an instance of it is there (running or ended), or the version is not.
+        """
+        ...
+
+    async def create_batch(self, batch: NewBatch, job: NewJob) -> None:
+        """Begin a batch, with the job that emits its items. One whose key is there already stays as it is."""
+        ...
+
+    async def batches(self, *, keys: Sequence[int] = (), limit: int = 100) -> list[StoredBatch]:
+        """Batches, the newest first; ``keys`` restricts."""
+        ...
+
+    async def advance_batch(self, advance: BatchAdvance) -> bool:
+        """Emit the next items and say where the batch stands, in one transaction; False if it stands elsewhere.
+
+        Jobs of earlier items that are FAILED become errors and are deleted. Of ``deletes`` what cannot be deleted is an
+        error. An ended or canceled batch is not advanced.
+        """
+        ...
+
+    async def fail_batch_item(self, batch: int, item: int, message: str, closes: JobFence) -> bool:
+        """Keep why an item was not done and delete its job; False, and nothing, if it is not held by that lease."""
+        ...
+
+    async def end_batch(self, batch: int) -> bool:
+        """Cancel a batch: no more items are emitted. False if it is over or not there."""
+        ...
+
+    async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:
+        """Why items were not done, by item."""
         ...
 
     # -- nodes ----------------------------------------------------------------------------------------------------

@@ -19,3 +19,6 @@ def held_channel_error(process_id: str, correlation_key: str, holder: int) -> st
         f"Expected process {process_id!r} to have no instance started by correlation key {correlation_key!r}, "
         f"but instance {holder} holds it"
     )
+
+
+NOT_DELETED = "It still runs, something that it called still runs, or its caller is still there"

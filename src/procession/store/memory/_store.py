@@ -12,6 +12,7 @@ from procession.errors import Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.refusals import check_jobs, check_messages, check_text, check_variables
 from procession.store.memory import _decisions, _definitions, _jobs, _listings, _messages
+from procession.store.memory._operating import Operating
 from procession.store.memory._steps import apply_step
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
@@ -49,7 +50,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class MemoryStore:
+class MemoryStore(Operating):
     """Everything in this object, nothing anywhere else. Several engines may share it within one event loop."""
 
     name = "memory"

@@ -23,6 +23,7 @@ from procession.store.rows import (
     StoredSubscription,
     StoredUserTask,
 )
+from procession.store.rows.operating import StoredBatch
 
 Channel = tuple[str, int, str, str]  # tenant, trigger, name, correlation key
 
@@ -93,6 +94,8 @@ class Tables:
         self.user_tasks: dict[int, StoredUserTask] = {}
         self.history: dict[int, list[HistoryRow]] = {}
         self.position = 0
+        self.batches: dict[int, StoredBatch] = {}
+        self.batch_errors: dict[tuple[int, int], str] = {}  # by batch and item
         self.nodes: dict[int, StoredNode] = {}
         self.last_node = 0
         self.leadership = Leadership()

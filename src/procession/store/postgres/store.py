@@ -17,6 +17,7 @@ from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
 from procession.store.postgres._hints import Announcer, Listener
 from procession.store.postgres._migrating import MIGRATIONS, applied_versions, migrate
+from procession.store.postgres._operating import Operating
 from procession.store.postgres._publishing import broadcast, publish
 from procession.store.postgres._sessions import FREE, HOT, Options, Sessions, Statements
 from procession.store.rows import (
@@ -63,7 +64,7 @@ class HistoryCursor(Row):
     position: int = 0
 
 
-class PostgresStore:
+class PostgresStore(Operating):
     """A PostgreSQL database, 14 or newer. Any number of processes may work on it.
 
     ``schema`` holds all tables; several schemas in one database are several stores. ``lanes`` commits may be under way

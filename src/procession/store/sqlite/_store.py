@@ -50,6 +50,7 @@ from procession.store.rows import (
     Want,
 )
 from procession.store.sqlite import _connection, _decisions, _definitions, _jobs, _listings, _messages, _nodes, _schema
+from procession.store.sqlite._operating import Operating
 from procession.store.sqlite._session import STATEMENTS, as_json
 from procession.store.sqlite._steps import commit_steps
 from procession.store.sqlite._threads import EachWork, Reader, Work, Writer
@@ -61,7 +62,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class SqliteStore:
+class SqliteStore(Operating):
     """A database file.
 
     ``synchronous`` says what a commit promises. NORMAL: it survives the end of every process, however sudden; if the

@@ -18,6 +18,7 @@ from procession.testing.conformance.listing import TestIncidents, TestListings, 
 from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
 from procession.testing.conformance.migrating import TestMigration
 from procession.testing.conformance.nodes import TestHints, TestLeader, TestNodes, TestRescue
+from procession.testing.conformance.operating import TestBatches, TestDeletion
 from procession.testing.conformance.ordering import TestOrder
 from procession.testing.conformance.persisting import TestDurability, TestMigrations
 from procession.testing.conformance.refusing import TestRefusals
@@ -26,10 +27,12 @@ from procession.testing.conformance.stage import ManualClock, Reopen
 __all__ = [
     "ManualClock",
     "Reopen",
+    "TestBatches",
     "TestClaim",
     "TestCommit",
     "TestConcurrency",
     "TestDecisions",
+    "TestDeletion",
     "TestDeploy",
     "TestDurability",
     "TestEnqueue",

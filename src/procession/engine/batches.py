@@ -1,0 +1,165 @@
+"""Operations over many instances, a chunk at a time: a turn emits the next items as follow-ups, each of which is once.
+
+A turn is a job that comes back until all items have ended. It knows from the batch's row where it stands, so that it
+goes on wherever a process died. What an instance refuses is kept as the item's error. It decides nothing itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from procession.core.commands import AnyCommand, ResolveIncident
+from procession.engine.delivery import Delivery
+from procession.engine.keys import KeyStock
+from procession.engine.outbox import Announcer
+from procession.engine.system import Later
+from procession.engine.values import encode_json
+from procession.engine.writer import FOLLOW_UP_RETRIES
+from procession.errors import Rejected
+from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind
+from procession.limits import PAGE_MAX
+from procession.store.port import Store
+from procession.store.rows import InstanceFilter, JobFence, NewJob, StoredInstance
+from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch, StoredBatch
+
+TURN, ITEM = "BatchTurn", "BatchItem"  # types of the jobs
+CHUNK = 500  # items emitted by one turn
+PACE_MS = 50  # between two turns
+
+Give = Callable[[int, AnyCommand, Delivery], Awaitable[None]]
+
+
+class BatchRequest(msgspec.Struct, omit_defaults=True):
+    """What to do with which instances. ``command`` None: delete them."""
+
+    which: InstanceFilter
+    command: AnyCommand | None = None
+    per_second: float = 0  # items emitted a second at most; 0: as fast as they are done
+
+
+class BatchItem(msgspec.Struct):
+    """One item: a command to an instance. ``item``: the instance, or the incident to resolve."""
+
+    batch: int
+    item: int
+    instance: int
+    command: AnyCommand
+
+
+class Page(msgspec.Struct):
+    """The next items: (item, instance), where the batch stands after them, whether that was all."""
+
+    items: list[tuple[int, int]]
+    to: int
+    last: bool
+
+
+_decode_request = msgspec.json.Decoder(BatchRequest).decode
+_decode_item = msgspec.json.Decoder(BatchItem).decode
+
+
+class Batches:
+    """Carries out the jobs of batches; ``give`` closes a job with a command."""
+
+    def __init__(self, store: Store, keys: KeyStock, announcer: Announcer, give: Give) -> None:
+        self._store = store
+        self._keys = keys
+        self._announcer = announcer
+        self._give = give
+
+    async def begin(self, kind: str, request: BatchRequest, tenant: str) -> int:
+        """Make a batch of what the filter means now; its key."""
+        await self._keys.enough()
+        key, turn = self._keys.keys.take(), self._keys.keys.take()
+        total, cursor, last = 0, 0, False
+        while not last:
+            page = await self._page(request, cursor, PAGE_MAX)
+            total, cursor, last = total + len(page.items), page.to, page.last
+        job = _job(turn, TURN, encode_json(key), tenant=tenant)
+        row = NewBatch(key=key, kind=kind, request=encode_json(request), total=total, tenant=tenant)
+        await self._store.create_batch(row, job)
+        self._announcer.announce(FOLLOW_UP_QUEUE)
+        return key
+
+    async def __call__(self, job: Delivery) -> bool:
+        """One job: True where it is closed already. Raises Later, Unavailable."""
+        if job.type == TURN:
+            return await self._turn(job)
+        item = _decode_item(job.args)
+        try:
+            await self._give(item.instance, item.command, job)
+        except Rejected as error:
+            closes = JobFence(key=job.key, lease=job.lease)
+            await self._store.fail_batch_item(item.batch, item.item, str(error), closes)
+        return True
+
+    async def _turn(self, job: Delivery) -> bool:
+        """Emit the next items if not too many are under way; the batch is over when none is left."""
+        rows = await self._store.batches(keys=[msgspec.json.decode(job.args, type=int)])
+        if not rows or rows[0].state != BatchState.ACTIVE:
+            return False
+        row = rows[0]
+        request = _decode_request(row.request)
+        size = min(CHUNK, max(1, math.ceil(request.per_second * PACE_MS / 1000))) if request.per_second else CHUNK
+        page = Page([], row.cursor, last=False)
+        if len(row.open) <= CHUNK // 2:
+            page = await self._page(request, row.cursor, size)
+        advance = await self._advance(row, request, page)
+        await self._store.advance_batch(advance)
+        if advance.jobs:
+            self._announcer.announce(FOLLOW_UP_QUEUE)
+        if advance.ended:
+            return False
+        pace = 1000 * len(page.items) / request.per_second if request.per_second else 0
+        raise Later(max(PACE_MS, int(pace)))
+
+    async def _advance(self, row: StoredBatch, request: BatchRequest, page: Page) -> BatchAdvance:
+        """The rows of the next items."""
+        advance = BatchAdvance(key=row.key, cursor=row.cursor, to=page.to, open=row.open)
+        if request.command is None:
+            advance.deletes = [item for item, _ in page.items]
+        else:
+            await self._keys.enough()
+            advance.jobs = [self._item_job(row, request.command, *item) for item in page.items]
+        advance.ended = page.last and not advance.jobs and not row.open
+        return advance
+
+    def _item_job(self, row: StoredBatch, command: AnyCommand, item: int, instance: int) -> NewJob:
+        """The job of one item."""
+        if isinstance(command, ResolveIncident):
+            command = ResolveIncident(item, command.retries)
+        args = encode_json(BatchItem(row.key, item, instance, command))
+        return _job(self._keys.keys.take(), ITEM, args, instance=instance, tenant=row.tenant)
+
+    async def _page(self, request: BatchRequest, cursor: int, size: int) -> Page:
+        """The next items after a cursor."""
+        which = request.which
+        if isinstance(request.command, ResolveIncident):
+            incidents = await self._store.list_incidents(process_id=which.process_id, after=cursor, limit=size)
+            to = incidents[-1].key if incidents else cursor
+            items = [(row.key, row.instance) for row in incidents if which.tenant in ("", row.tenant)]
+            return Page(items, to, len(incidents) < size)
+        rows = await self._store.list_instances(msgspec.structs.replace(which, after=cursor, limit=size))
+        to = rows[-1].key if rows else cursor
+        return Page([(row.key, row.key) for row in rows if _is_meant(which, row)], to, len(rows) < size)
+
+
+def _is_meant(which: InstanceFilter, row: StoredInstance) -> bool:
+    """A called instance ends, and goes, with its caller."""
+    return not row.parent or bool(which.parent)
+
+
+def _job(key: int, kind: str, args: bytes, *, instance: int = 0, tenant: str) -> NewJob:
+    return NewJob(
+        key=key,
+        kind=JobKind.FOLLOW_UP,
+        queue=FOLLOW_UP_QUEUE,
+        type=kind,
+        instance=instance,
+        retries=FOLLOW_UP_RETRIES,
+        args=args,
+        tenant=tenant,
+    )

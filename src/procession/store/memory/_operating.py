@@ -1,0 +1,156 @@
+"""What operators ask of the memory store: deletion and batches. Part of the store's face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from procession.core.state import Status
+from procession.jobs.kinds import JobKind, JobState
+from procession.store._shared.refusals import clean_text
+from procession.store._shared.texts import NOT_DELETED
+from procession.store.memory._jobs import close_job
+from procession.store.memory._tables import Tables
+from procession.store.rows import JobFence, NewJob
+from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch, StoredBatch, StoredBatchError
+
+ENDED = (Status.COMPLETED, Status.TERMINATED)
+
+
+class Operating:
+    """Deletion and batches."""
+
+    _tables: Tables
+
+    # -- deletion -------------------------------------------------------------------------------------------------
+    async def ended_instances(self, *, ended_before: int, after: int = 0, limit: int = 1000) -> tuple[list[int], int]:
+        """Of the next instances by key, those that may be deleted."""
+        instances = self._tables.instances
+        page = sorted(key for key in instances if key > after)[:limit]
+        found = [
+            key
+            for key in page
+            if (row := instances[key]).status in ENDED and row.ended_at <= ended_before and row.parent not in instances
+        ]
+        return found, page[-1] if len(page) == limit else 0
+
+    async def delete_instances(self, instances: Sequence[int]) -> list[int]:
+        """Delete ended instances with what they called."""
+        return delete_instances(self._tables, instances)
+
+    async def delete_definition(self, definition: int) -> bool:
+        """Delete a version that no instance is of."""
+        tables = self._tables
+        found = tables.definitions.get(definition)
+        if found is None or any(row.definition == definition for row in tables.instances.values()):
+            return False
+        del tables.definitions[definition]
+        tables.versions[found.tenant, found.process_id].remove(definition)
+        for meant in tables.deployments.values():
+            if definition in meant:
+                meant.remove(definition)
+        starts = tables.starts.get((found.tenant, found.process_id), [])
+        starts[:] = [row for row in starts if row.definition != definition]
+        for job in list(tables.jobs.values()):
+            if job.kind == JobKind.TIMER and not job.instance and job.definition == definition:
+                del tables.jobs[job.key]
+        defined = [*tables.definitions.values(), *tables.decisions.values()]
+        if all(row.resource != found.resource for row in defined):
+            tables.resources.pop(found.resource, None)
+        return True
+
+    # -- batches --------------------------------------------------------------------------------------------------
+    async def create_batch(self, batch: NewBatch, job: NewJob) -> None:
+        """Begin a batch."""
+        tables, now = self._tables, self._tables.clock()
+        if batch.key in tables.batches:
+            return
+        fields = msgspec.structs.asdict(batch)
+        tables.batches[batch.key] = StoredBatch(
+            **fields, state=BatchState.ACTIVE, emitted=0, failed=0, cursor=0, open=[], created_at=now, ended_at=0
+        )
+        tables.insert_job(job, now)
+
+    async def batches(self, *, keys: Sequence[int] = (), limit: int = 100) -> list[StoredBatch]:
+        """Batches, newest first."""
+        tables = self._tables
+        found = [tables.batches[key] for key in sorted(keys or tables.batches, reverse=True) if key in tables.batches]
+        return [_as_it_stands(tables, row) for row in found[:limit]]
+
+    async def advance_batch(self, advance: BatchAdvance) -> bool:
+        """Emit the next items."""
+        tables, now = self._tables, self._tables.clock()
+        row = tables.batches.get(advance.key)
+        if row is None or row.state != BatchState.ACTIVE or row.cursor != advance.cursor:
+            return False
+        for key in row.open:
+            job = tables.jobs.get(key)
+            if job is not None and job.state == JobState.FAILED:
+                _fail(tables, row.key, job.instance, job.error)
+                del tables.jobs[key]
+        deleted = set(delete_instances(tables, advance.deletes))
+        for key in advance.deletes:
+            if key not in deleted:
+                _fail(tables, row.key, key, NOT_DELETED)
+        for job in advance.jobs:
+            tables.insert_job(job, now)
+        row.emitted += len(advance.jobs) + len(advance.deletes)
+        row.cursor = advance.to
+        row.open = [*advance.open, *(job.key for job in advance.jobs)]
+        if advance.ended:
+            row.state, row.ended_at = BatchState.COMPLETED, now
+        return True
+
+    async def fail_batch_item(self, batch: int, item: int, message: str, closes: JobFence) -> bool:
+        """Keep why an item was not done, and close its job."""
+        if not close_job(self._tables, closes):
+            return False
+        _fail(self._tables, batch, item, message)
+        return True
+
+    async def end_batch(self, batch: int) -> bool:
+        """Emit no more items."""
+        row = self._tables.batches.get(batch)
+        if row is None or row.state != BatchState.ACTIVE:
+            return False
+        row.state, row.ended_at = BatchState.CANCELED, self._tables.clock()
+        return True
+
+    async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:
+        """What was not done, by item."""
+        found = sorted((item, text) for (owner, item), text in self._tables.batch_errors.items() if owner == batch)
+        return [StoredBatchError(batch=batch, item=item, message=text) for item, text in found if item > after][:limit]
+
+
+def _as_it_stands(tables: Tables, row: StoredBatch) -> StoredBatch:
+    failed = sum(1 for owner, _ in tables.batch_errors if owner == row.key)
+    return msgspec.structs.replace(row, failed=failed, open=[key for key in row.open if key in tables.jobs])
+
+
+def _fail(tables: Tables, batch: int, item: int, message: str) -> None:
+    tables.batch_errors.setdefault((batch, item), clean_text(message))
+
+
+def delete_instances(tables: Tables, keys: Sequence[int]) -> list[int]:
+    """Delete ended instances that nothing there has called, with everything that they called."""
+    children: dict[int, list[int]] = {}
+    if keys:
+        for row in tables.instances.values():
+            if row.parent:
+                children.setdefault(row.parent, []).append(row.key)
+    deleted: list[int] = []
+    for root in dict.fromkeys(keys):
+        row = tables.instances.get(root)
+        if row is None or row.parent in tables.instances:
+            continue
+        tree = [root]
+        for key in tree:
+            tree += children.get(key, [])
+        if all(tables.instances[key].status in ENDED for key in tree):
+            for key in tree:
+                del tables.instances[key]
+                tables.history.pop(key, None)
+                tables.incident_counts.pop(key, None)
+            deleted.append(root)
+    return deleted

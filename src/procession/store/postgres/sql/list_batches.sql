@@ -1,0 +1,9 @@
+-- With no keys given all of them.
+select b.key, b.kind, b.request, b.state, b.total, b.emitted,
+       (select count(*) from procession.batch_error e where e.batch = b.key), b.cursor,
+       array(select j.key from procession.job j where j.key = any(b.jobs) order by j.key),
+       b.created_at, b.ended_at, b.tenant
+from procession.batch b
+where cardinality($1::bigint[]) = 0 or b.key = any($1)
+order by b.key desc
+limit $2

@@ -1,0 +1,63 @@
+"""What operators' calls carry in and give back: batches of operations and what became of their items."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from procession.store.rows.row import Row
+from procession.store.rows.steps import NewJob
+
+
+class BatchState(IntEnum):
+    """Where a batch is in its life."""
+
+    ACTIVE = 0
+    COMPLETED = 1
+    CANCELED = 2
+
+
+class NewBatch(Row, kw_only=True):
+    """A batch to begin: ``request`` is for the engine alone."""
+
+    key: int
+    kind: str  # cancel | resolve | modify | migrate | delete
+    request: bytes  # JSON
+    total: int  # items that its filter meant when it was made
+    tenant: str = ""
+
+
+class BatchAdvance(Row, kw_only=True):
+    """The next items of a batch, if it still stands at ``cursor``: each is a job, or an instance to delete."""
+
+    key: int
+    cursor: int  # where it stands
+    to: int  # where it stands afterwards
+    jobs: list[NewJob] = []
+    deletes: list[int] = []
+    open: list[int] = []  # jobs of earlier items that are not known to have ended
+    ended: bool = False  # there are no more items
+
+
+class StoredBatch(Row, kw_only=True):
+    """A batch as it stands. Of the ``emitted`` items some are ``open``, some ``failed``; the others are done."""
+
+    key: int
+    kind: str
+    request: bytes
+    state: int
+    total: int
+    emitted: int
+    failed: int
+    cursor: int
+    open: list[int]  # jobs of its items that are still there
+    created_at: int
+    ended_at: int
+    tenant: str = ""
+
+
+class StoredBatchError(Row, kw_only=True):
+    """Why an item of a batch was not done."""
+
+    batch: int
+    item: int
+    message: str

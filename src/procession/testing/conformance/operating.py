@@ -1,0 +1,155 @@
+"""What operators ask: deletion of what has ended, batches of operations."""
+
+from __future__ import annotations
+
+from procession.core.state import Status
+from procession.ids import Keys
+from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind, JobState
+from procession.store.port import Store
+from procession.store.rows import JobEnd, JobOutcome, NewJob
+from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch
+from procession.testing.conformance.stage import (
+    ManualClock,
+    apply,
+    claim,
+    definition,
+    deploy,
+    fence,
+    jobs_of,
+    start_step,
+    the_job,
+)
+
+
+class TestDeletion:
+    """Only what has ended goes, with what it called."""
+
+    async def test_an_ended_instance_goes_with_its_history_and_what_it_called(self, store: Store, keys: Keys) -> None:
+        """A called one does not go alone, nor the caller of one that runs."""
+        caller = start_step(keys, status=Status.COMPLETED)
+        called = start_step(keys, status=Status.TERMINATED, parent=caller.instance)
+        deep = start_step(keys, status=Status.COMPLETED, parent=called.instance)
+        other = start_step(keys, status=Status.COMPLETED)
+        runs = start_step(keys, parent=other.instance)
+        await apply(store, keys, caller, called, deep, other, runs)
+        assert await store.delete_instances([called.instance, runs.instance]) == []
+        found = await store.delete_instances([caller.instance, other.instance, runs.instance, 1])
+        assert found == [caller.instance]
+        left = await store.load([step.instance for step in (caller, called, deep, other, runs)])
+        assert {row.key for row in left} == {other.instance, runs.instance}
+        assert await store.history(deep.instance) == []
+        assert len(await store.history(other.instance)) == 1
+
+    async def test_what_ended_long_ago_is_found_page_by_page(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        """By key; what runs, what was called and what ended later is passed over."""
+        early = [start_step(keys, status=Status.COMPLETED) for _ in range(3)]
+        runs = start_step(keys)
+        called = start_step(keys, status=Status.COMPLETED, parent=early[0].instance)
+        orphan = start_step(keys, status=Status.COMPLETED, parent=1)
+        await apply(store, keys, *early, runs, called, orphan)
+        until = clock()
+        clock.advance(1)
+        late = start_step(keys, status=Status.COMPLETED)
+        await apply(store, keys, late)
+        found: list[int] = []
+        after, pages = 0, 0
+        while pages == 0 or after:
+            page, after = await store.ended_instances(ended_before=until, after=after, limit=2)
+            found += page
+            pages += 1
+        assert found == [*(step.instance for step in early), orphan.instance]
+        assert pages == 4
+
+    async def test_a_version_goes_when_no_instance_is_of_it(self, store: Store, keys: Keys) -> None:
+        """With its start events and its file."""
+        (kept, gone) = await deploy(
+            store, keys, definition(keys, "kept"), definition(keys, "gone", messages=["paid"], timers=[9])
+        )
+        step = start_step(keys, process_id="gone", definition=gone.key, status=Status.COMPLETED)
+        await apply(store, keys, step)
+        assert not await store.delete_definition(gone.key)
+        await store.delete_instances([step.instance])
+        assert await store.delete_definition(gone.key)
+        assert not await store.delete_definition(gone.key)
+        assert await store.definitions([gone.key]) == []
+        assert await store.list_subscriptions(name="paid") == []
+        assert await jobs_of(store, kind=JobKind.TIMER) == []
+        assert await store.resource(kept.resource) is not None
+        assert await store.delete_definition(kept.key)
+        assert await store.resource(kept.resource) is None
+
+
+def _job(keys: Keys, instance: int = 0) -> NewJob:
+    return NewJob(key=keys.take(), kind=JobKind.FOLLOW_UP, queue=FOLLOW_UP_QUEUE, type="BatchItem", instance=instance)
+
+
+async def _begin(store: Store, keys: Keys) -> int:
+    batch = NewBatch(key=keys.take(), kind="cancel", request=b'{"a":1}', total=3)
+    job = _job(keys)
+    await store.create_batch(batch, job)
+    await store.create_batch(batch, job)
+    return batch.key
+
+
+class TestBatches:
+    """Items are emitted with the batch's place, and what fails is kept."""
+
+    async def test_items_are_emitted_once_from_each_place(self, store: Store, keys: Keys, clock: ManualClock) -> None:
+        """An advance from another place does nothing."""
+        batch = await _begin(store, keys)
+        first, second = _job(keys, 7), _job(keys, 8)
+        assert await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=7, jobs=[first, second]))
+        assert not await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=9, jobs=[_job(keys)]))
+        (row,) = await store.batches(keys=[batch])
+        assert (row.emitted, row.open, row.cursor, row.state) == (2, [first.key, second.key], 7, BatchState.ACTIVE)
+        assert (row.kind, row.request, row.total, row.created_at) == ("cancel", b'{"a":1}', 3, clock())
+        assert await store.advance_batch(BatchAdvance(key=batch, cursor=7, to=7, open=row.open, ended=True))
+        assert not await store.advance_batch(BatchAdvance(key=batch, cursor=7, to=8))
+        (row,) = await store.batches()
+        assert (row.state, row.ended_at) == (BatchState.COMPLETED, clock())
+        assert not await store.end_batch(batch)
+
+    async def test_an_item_fails_once_under_its_lease(self, store: Store, keys: Keys) -> None:
+        """Its job is gone, and why is kept."""
+        batch = await _begin(store, keys)
+        await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=7, jobs=[_job(keys, 7), _job(keys, 8)]))
+        node = await store.register("one", b"{}")
+        claimed = [job for job in await claim(store, node, FOLLOW_UP_QUEUE) if job.instance]
+        closes = fence(claimed[0])
+        assert await store.fail_batch_item(batch, 7, "no\x00", closes)
+        assert not await store.fail_batch_item(batch, 7, "no again", closes)
+        await store.finish(
+            [JobOutcome(key=claimed[1].key, lease=claimed[1].lease, end=JobEnd.FAILED, error="a defect")]
+        )
+        (row,) = await store.batches()
+        assert (row.failed, row.open) == (1, [claimed[1].key])
+        await store.advance_batch(BatchAdvance(key=batch, cursor=7, to=9))
+        errors = await store.batch_errors(batch)
+        assert [(each.item, each.message) for each in errors] == [(7, errors[0].message), (8, "a defect")]
+        assert errors[0].message.startswith("no")
+        assert await store.batch_errors(batch, after=7) == errors[1:]
+        assert await the_job(store, claimed[1].key) is None
+
+    async def test_instances_are_deleted_with_the_batchs_place(self, store: Store, keys: Keys) -> None:
+        """Those that cannot be are errors."""
+        over, runs = start_step(keys, status=Status.COMPLETED), start_step(keys)
+        await apply(store, keys, over, runs)
+        batch = await _begin(store, keys)
+        advance = BatchAdvance(key=batch, cursor=0, to=1, deletes=[over.instance, runs.instance], ended=True)
+        assert await store.advance_batch(advance)
+        (row,) = await store.batches()
+        assert (row.emitted, row.failed, row.open) == (2, 1, [])
+        assert [each.item for each in await store.batch_errors(batch)] == [runs.instance]
+        assert await store.load([over.instance]) == []
+
+    async def test_a_canceled_batch_emits_no_more(self, store: Store, keys: Keys) -> None:
+        """Its jobs that are there already stay."""
+        batch = await _begin(store, keys)
+        assert await store.end_batch(batch)
+        assert not await store.end_batch(batch)
+        assert not await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=7, jobs=[_job(keys)]))
+        (row,) = await store.batches()
+        assert row.state == BatchState.CANCELED
+        assert [job.state for job in await jobs_of(store)] == [JobState.READY]

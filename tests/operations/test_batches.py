@@ -1,0 +1,127 @@
+"""Stories of operations over many instances: progress, errors by item, a restart in the middle, a pace."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from procession.app.batches import Batch
+from procession.errors import InvalidValue, NotFound
+from procession.testing.bpmn import process
+from tests.operations.stage import Stage
+
+SECOND = 1_000
+
+
+async def _start_many(stage: Stage, count: int) -> list[int]:
+    await stage.deploy(process("order").start().user("check").end())
+    return await asyncio.gather(*(stage.app.start("order", business_id=f"A-{number % 2}") for number in range(count)))
+
+
+async def _ended(stage: Stage, batch: int) -> Batch:
+    """Let time pass until a batch is over."""
+    for _ in range(100):
+        found = await stage.app.batch_progress(batch)
+        if found.state != "ACTIVE":
+            return found
+        await stage.pass_time(SECOND)
+    raise AssertionError(found)
+
+
+async def test_all_instances_of_a_filter_are_canceled_and_no_others(stage: Stage):
+    await _start_many(stage, 20)
+    batch = await stage.app.batch("cancel", which={"process_id": "order", "business_id": "A-1"}, reason="a mistake")
+    assert (await stage.app.batch_progress(batch)).total == 10
+    found = await _ended(stage, batch)
+    assert (found.state, found.done, found.failed, found.open) == ("COMPLETED", 10, 0, 0)
+    assert await stage.app.count_instances() == {"ACTIVE": 10, "TERMINATED": 10}
+    assert {row.business_id for row in await stage.app.instances(state="ACTIVE")} == {"A-0"}
+    assert [each.batch_key for each in await stage.app.batches()] == [batch]
+
+
+async def test_what_refuses_is_an_error_of_the_batch_and_the_others_are_done(stage: Stage):
+    keys = await _start_many(stage, 4)
+    await stage.app.modify(keys[0], activate=["check"])
+    target = await stage.deploy(process("order").start().user("check").user("pack").end())
+    await stage.app.modify(keys[1], move={"check": "check"})
+    other = await stage.deploy(process("order").start().user("look").user("pack").end())
+    batch = await stage.app.batch("migrate", target_process_definition_key=target)
+    assert (await _ended(stage, batch)).done == 4
+    batch = await stage.app.batch("migrate", target_process_definition_key=other)
+    found = await _ended(stage, batch)
+    assert (found.done, found.failed) == (0, 4)
+    errors = await stage.app.batch_errors(batch)
+    assert [each.key for each in errors] == sorted(keys)
+    assert "'check' is active and the target has no 'check'" in errors[0].message
+
+
+async def test_tokens_are_moved_incidents_resolved_and_ended_instances_deleted(stage: Stage):
+    broken = True
+
+    @stage.app.job("pay", retries=1)
+    async def pay() -> None:
+        if broken:
+            raise ValueError("no connection")
+
+    await stage.deploy(process("order").start().user("check").service("pay").end())
+    keys = [await stage.start("order") for _ in range(3)]
+    assert (await _ended(stage, await stage.app.batch("modify", move={"check": "pay"}))).done == 3
+    await stage.app.run_until_idle()
+    assert len(await stage.app.incidents()) == 3
+    broken = False
+    assert (await _ended(stage, await stage.app.batch("resolve", which={"process_id": "order"}))).done == 3
+    await stage.app.run_until_idle()
+    assert [await stage.state(key) for key in keys] == ["COMPLETED"] * 3
+    assert (await _ended(stage, await stage.app.batch("delete"))).done == 3
+    assert await stage.app.instances() == []
+
+
+async def test_a_batch_keeps_its_pace_and_can_be_canceled(stage: Stage):
+    await _start_many(stage, 30)
+    batch = await stage.app.batch("cancel", per_second=20)
+    await stage.app.run_until_idle()
+    for _ in range(5):
+        await stage.pass_time(50)
+    begun = await stage.app.batch_progress(batch)
+    assert 0 < begun.done < 12
+    await stage.app.cancel_batch(batch)
+    await stage.pass_time(60 * SECOND)
+    found = await stage.app.batch_progress(batch)
+    assert (found.state, found.done) == ("CANCELED", begun.done)
+
+
+async def test_what_cannot_be_a_batch_is_refused(stage: Stage):
+    await _start_many(stage, 1)
+    with pytest.raises(InvalidValue, match="kind of batch"):
+        await stage.app.batch("explode")
+    with pytest.raises(InvalidValue, match="'delete'"):
+        await stage.app.batch("delete", which={"state": "ACTIVE"})
+    with pytest.raises(InvalidValue, match="found mapping"):
+        await stage.app.batch("cancel", mapping={})
+    with pytest.raises(NotFound):
+        await stage.app.batch("migrate", target_process_definition_key=1)
+    with pytest.raises(NotFound):
+        await stage.app.batch_progress(1)
+
+
+async def test_ten_thousand_instances_are_canceled_across_a_restart_each_once(url: str):
+    if url == "memory://":
+        pytest.skip("this store is one object: nothing outlives it")
+    stage = Stage(url)
+    await _start_many(stage, 10_000)
+    batch = await stage.app.batch("cancel", which={"process_id": "order"})
+    for _ in range(4):
+        await stage.pass_time(SECOND)
+    halfway = await stage.app.batch_progress(batch)
+    assert 0 < halfway.done < 10_000
+    await stage.app.close()
+
+    again = Stage(url)
+    again.now = stage.now
+    await again.open()
+    found = await _ended(again, batch)
+    assert (found.state, found.total, found.done, found.failed) == ("COMPLETED", 10_000, 10_000, 0)
+    assert await again.app.count_instances("order") == {"TERMINATED": 10_000}
+    assert await again.app.jobs() == []
+    await again.app.close()
