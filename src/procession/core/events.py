@@ -15,8 +15,8 @@ SIGNAL: Final = 3  # model.Trigger.SIGNAL, and
 CONDITIONAL: Final = 7  # model.Trigger.CONDITIONAL, as it stands in Subscribed.trigger
 
 
-class Event(msgspec.Struct, array_like=True, tag_field="event"):
-    """Base of all events."""
+class Event(msgspec.Struct, array_like=True, tag_field="event", gc=False):
+    """Base of all events. They hold plain values, never each other: nothing for the collector of cycles to find."""
 
 
 class Started(Event, tag="started"):

@@ -10,8 +10,8 @@ from procession.model.definition import Element
 from procession.store.rows import ClaimedJob, NewJob, Want
 
 
-class Delivery(msgspec.Struct, kw_only=True):
-    """A job leased to this process, ready to run."""
+class Delivery(msgspec.Struct, kw_only=True, gc=False):
+    """A job leased to this process, ready to run. Part of no cycle."""
 
     key: int
     lease: int

@@ -28,7 +28,7 @@ from procession.limits import METHODS_PER_STEP_MAX
 from procession.model.definition import Definition, Element
 
 
-class MethodCall(msgspec.Struct):
+class MethodCall(msgspec.Struct, gc=False):
     """Call this method with these variables."""
 
     name: str
@@ -38,7 +38,7 @@ class MethodCall(msgspec.Struct):
     spec: Element | None = None
 
 
-class Result(msgspec.Struct):
+class Result(msgspec.Struct, gc=False):
     """What one method gave: variables, or a BPMN error."""
 
     method: str

@@ -45,7 +45,7 @@ _TASK_COLUMNS = {"due": "due_at", "follow_up": "follow_up_at"}
 _DIGITS = re.compile(r"\d+")
 
 
-class Draft(msgspec.Struct):
+class Draft(msgspec.Struct, gc=False):
     """What was decided for one instance and is not written yet: perhaps several commands, one after the other."""
 
     events: list[e.Event] = []
