@@ -288,7 +288,8 @@ select h.position,
        e.event ->> 0 as event,
        d.elements[1 + (e.event ->> case
            when e.event ->> 0 in ('joined', 'removed', 'triggered') then 1
-           when e.event ->> 0 in ('activated', 'passed', 'parked', 'deferred', 'compensable', 'warning') then 2
+           when e.event ->> 0 in ('activated', 'passed', 'parked', 'deferred', 'compensable', 'warning',
+                                  'decision') then 2
            when e.event ->> 0 in ('timer', 'subscribed') then 3
        end)::int] as element,
        e.event as fields

@@ -282,6 +282,7 @@ SELECT
                 WHEN 'deferred' THEN '$[2]'
                 WHEN 'compensable' THEN '$[2]'
                 WHEN 'warning' THEN '$[2]'
+                WHEN 'decision' THEN '$[2]'
                 WHEN 'timer' THEN '$[3]'
                 WHEN 'subscribed' THEN '$[3]'
             END
