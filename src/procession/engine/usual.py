@@ -1,7 +1,7 @@
 """The rows of the usual step, which opens and closes jobs and nothing else, in one pass over its events.
 
 Almost every step is one: a start, a completed job, a run of methods, the end. ``writer`` makes the same rows of any
-step, by more than twice the work; a test compares the two. Nothing is changed here but the step's rows.
+step, with a container for each kind of them; a test compares the two. Nothing is changed here but the step's rows.
 """
 
 from __future__ import annotations
