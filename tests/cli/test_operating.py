@@ -31,3 +31,22 @@ def test_an_instance_is_moved_suspended_resumed_and_migrated(shop: Shop, command
 def test_a_modification_that_says_nothing_or_half_is_wrong_usage(shop: Shop, command: Command):
     assert command("modify", 1).code == 2
     assert command("modify", 1, "--move", "check").code == 2
+
+
+def test_a_batch_is_begun_shown_and_worked_off_and_the_ended_are_deleted(shop: Shop, command: Command):
+    shop.write("order.bpmn", process("order").start().user("check").end())
+    command("deploy", "order.bpmn")
+    keys = [command("start", "order", "--json").json["processInstanceKey"] for _ in range(2)]
+    begun = command("batch", "cancel", "--process", "order", "--reason", "a mistake", "--json").json
+    assert (begun["total"], begun["state"]) == (2, "ACTIVE")
+    key = begun["batchKey"]
+    assert "0" in command("batches").out
+    command("batches", key, "--cancel")
+    assert command("batches", key, "--json").json["state"] == "CANCELED"
+    assert command("batches", key, "--cancel").code == 1
+    command("cancel", *keys)
+    assert command("delete", keys[0], "--yes").out == "1 instance deleted\n"
+    target = command("definitions", "order", "--json").json[0]["processDefinitionKey"]
+    assert command("delete", "--definition", target, "--yes").out == "1 version deleted\n"
+    assert command("instance", keys[1]).code == 1
+    assert command("delete").code == 2

@@ -8,14 +8,16 @@ import typer
 
 from procession import __version__
 from procession.cli import (
+    batches,
     bench,
     database,
     decisions,
     definitions,
+    deleting,
     deploy,
     dev,
-    explore,
     dmn,
+    explore,
     feel,
     incidents,
     instance,
@@ -23,8 +25,11 @@ from procession.cli import (
     jobs,
     lint,
     messages,
+    migrate,
+    modify,
     nodes,
     start,
+    suspend,
     tasks,
     variables,
     work,
@@ -88,9 +93,16 @@ program.command("jobs", rich_help_panel=LOOK)(jobs.jobs)
 program.command("messages", rich_help_panel=LOOK)(messages.messages)
 program.command("subscriptions", rich_help_panel=LOOK)(messages.subscriptions)
 program.command("nodes", rich_help_panel=LOOK)(nodes.nodes)
+program.command("batches", rich_help_panel=LOOK)(batches.batches)
 
 program.command("resolve", rich_help_panel=ACT)(incidents.resolve)
 program.command("cancel", rich_help_panel=ACT)(instances.cancel)
+program.command("modify", rich_help_panel=ACT)(modify.modify)
+program.command("migrate", rich_help_panel=ACT)(migrate.migrate)
+program.command("suspend", rich_help_panel=ACT)(suspend.suspend)
+program.command("resume", rich_help_panel=ACT)(suspend.resume)
+program.command("batch", rich_help_panel=ACT)(batches.batch)
+program.command("delete", rich_help_panel=ACT)(deleting.delete)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
 
