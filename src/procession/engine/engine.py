@@ -91,7 +91,6 @@ class Engine(Operations):
     def _wire(self, open_store: Callable[[], Awaitable[Store]] | None) -> None:
         """Make the parts, each knowing only what it needs."""
         store, settings, counters, chance = self.store, self.settings, self.counters, self._chance
-        self._keys = KeyStock(store, chance)
         self._know()
         self._announcer = Announcer(store, pause_ms=settings.announce_pause_ms, heard=self._heard)
         self.outcomes = Outcomes(store, counters, chance=chance, freed=self._scheduled)
@@ -150,7 +149,8 @@ class Engine(Operations):
         self._heartbeat = Heartbeat(settings, self.clock, open_store=open_store, lost=lost, blocking=self._blocking)
 
     def _know(self) -> None:
-        """The caches of what is deployed."""
+        """Keys, and the caches of what is deployed."""
+        self._keys = KeyStock(self.store, self._chance)
         count_max, latest_s = self.settings.definitions_cached, 0.0 if self.clock.virtual else LATEST_S
         self.definitions = Definitions(self.store, count_max, latest_s=latest_s)
         self.decisions = Decisions(self.store, self.definitions, count_max, latest_s=latest_s)
