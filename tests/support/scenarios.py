@@ -120,6 +120,8 @@ def _told_on(path: Path, tree: ast.Module, test: ast.FunctionDef | ast.AsyncFunc
         return "memory"
     if room != "core":
         return "rules" if room == "jobs" else room
+    if path.stem.endswith("_on_stores"):
+        return "SQLite" if test.name.endswith("_sqlite") else "memory"
     marks = [ast.unparse(mark) for mark in test.decorator_list]
     marks += [ast.unparse(node.value) for node in tree.body if isinstance(node, ast.Assign)]
     if any("mark.stored" in mark for mark in marks):

@@ -123,6 +123,7 @@ class StoreWorld:
         self._client = self._make_engine()  # another process, which only gives commands: nothing follows by itself
         self._runner = asyncio.Runner()
         self._held = False
+        self.by_another = False  # whether commands come from another process than the one that carries out the rest
         self._leases: dict[int, int] = {}
         self._worker = self._do(self._open(migrate=migrate))
 
@@ -253,7 +254,7 @@ class StoreWorld:
     @property
     def _asked(self) -> Engine:
         """The engine that commands are given to now."""
-        return self._client if self._held else self.engine
+        return self._client if self._held or self.by_another else self.engine
 
     def _do(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run(work)
@@ -299,7 +300,9 @@ class StoreWorld:
         """The lease of a job, claimed where it is ready; 0 where it is not to be had."""
         jobs = await self.store.list_jobs(JobFilter(instance=instance, limit=PAGE_MAX))
         found = next((job for job in jobs if job.key == key), None)
-        if found is not None and found.state == JobState.READY:
+        if found is None or found.state not in {JobState.READY, JobState.RUNNING}:
+            return 0
+        if found.state == JobState.READY:
             claimed = await self.store.claim(self._worker, [Want(queue=found.queue, count=CLAIM_MAX)])
             self._leases |= {job.key: job.lease for job in claimed}
         return self._leases.get(key, 0)
