@@ -120,8 +120,7 @@ class Engine(Operations):
         self._messages = Messages(store, self._keys, self._announcer)
         self._intake = Intake(store, self._outbox, chance=chance)
         self._follow_ups = FollowUps(self.instances, self.definitions, self._messages, self.clock)
-        self._batches = Batches(store, self._keys, self._announcer, self._follow_ups.give)
-        self._follow_ups.batches = self._batches
+        self._batches = self._follow_ups.batches = Batches(store, self._keys, self._announcer, self._follow_ups.give)
         self._claims = Claims(
             store,
             dispatcher=self.dispatcher,
