@@ -1,6 +1,6 @@
 """The world of the stories on the engine and a real store: the verbs and the observations of ``CoreWorld``.
 
-    world = StoreWorld("sqlite:////tmp/story.db")
+    world = StoreWorld("sqlite:///story.db")
     world.deploy(process("order").start().service("pay").end())
     order = world.start("order", {"total": 12})
     order.complete("pay")
