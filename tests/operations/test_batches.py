@@ -9,7 +9,7 @@ import pytest
 from procession.app.batches import Batch
 from procession.errors import InvalidValue, NotFound
 from procession.testing.bpmn import process
-from tests.operations.stage import Stage
+from tests.operations.stage import MINUTE, Stage
 
 SECOND = 1_000
 
@@ -125,3 +125,28 @@ async def test_ten_thousand_instances_are_canceled_across_a_restart_each_once(ur
     assert await again.app.count_instances("order") == {"TERMINATED": 10_000}
     assert await again.app.jobs() == []
     await again.app.close()
+
+
+async def test_items_are_done_once_even_if_a_process_that_was_declared_dead_goes_on(url: str):
+    if url == "memory://":
+        pytest.skip("this store is one object: nothing outlives it")
+    dead, other = Stage(url), Stage(url)
+    keys = await _start_many(dead, 200)
+    batch = await dead.app.batch("modify", activate=["check"])
+    working = asyncio.create_task(dead.app.run_until_idle())
+    while not (await dead.app.batch_progress(batch)).done:  # noqa: ASYNC110 - the database says it
+        await asyncio.sleep(0)
+    working.cancel()
+    dead.app._opened, abandoned = None, dead.app._opened
+
+    await other.open()
+    for _ in range(10):
+        other.now += MINUTE
+        await other.app.run_until_idle()
+        await other.app._engine._duties.rescue_once()
+    found = await _ended(other, batch)
+    assert (found.done, found.failed) == (200, 0)
+    assert {len(await other.active(key)) for key in keys} == {2}
+    await other.app.close()
+    assert abandoned is not None
+    await abandoned.store.close()
