@@ -13,14 +13,16 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 from procession.app.arguments import seconds
+from procession.app.batches import Batch, How, Which
 from procession.app.connections import Connection
+from procession.app.operations import Finding
 from procession.app.views import (
     DecisionDefinition,
     Deployment,
@@ -53,6 +55,14 @@ class StartOptions(TypedDict, total=False):
     version: int
     version_tag: str
     tags: Sequence[str]
+
+
+class ModifyOptions(TypedDict, total=False):
+    """Options of ``Procession.modify``."""
+
+    activate: Sequence[str] | Mapping[str, dict[str, Any]]
+    move: Mapping[str, str] | Mapping[int, str] | Mapping[str | int, str] | None
+    terminate: Sequence[str | int]
 
 
 class PublishOptions(TypedDict, total=False):
@@ -253,6 +263,46 @@ class SyncProcession:
     def cancel(self, process_instance_key: int, *, reason: str = "") -> None:
         """See ``Procession.cancel``."""
         self.call(self._app.cancel(process_instance_key, reason=reason))
+
+    def modify(self, process_instance_key: int, **how: Unpack[ModifyOptions]) -> None:
+        """See ``Procession.modify``."""
+        self.call(self._app.modify(process_instance_key, **how))
+
+    def suspend(self, process_instance_key: int) -> None:
+        """See ``Procession.suspend``."""
+        self.call(self._app.suspend(process_instance_key))
+
+    def resume(self, process_instance_key: int) -> None:
+        """See ``Procession.resume``."""
+        self.call(self._app.resume(process_instance_key))
+
+    def migrate_instance(
+        self,
+        process_instance_key: int,
+        target_process_definition_key: int,
+        mapping: Mapping[str, str] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> list[Finding]:
+        """See ``Procession.migrate_instance``."""
+        target = target_process_definition_key
+        return self.call(self._app.migrate_instance(process_instance_key, target, mapping, dry_run=dry_run))
+
+    def batch(self, kind: str, *, per_second: float = 0, which: Which | None = None, **how: Unpack[How]) -> int:
+        """See ``Procession.batch``."""
+        return self.call(self._app.batch(kind, per_second=per_second, which=which, **how))
+
+    def batch_progress(self, batch_key: int) -> Batch:
+        """See ``Procession.batch_progress``."""
+        return self.call(self._app.batch_progress(batch_key))
+
+    def delete_instance(self, process_instance_key: int) -> None:
+        """See ``Procession.delete_instance``."""
+        self.call(self._app.delete_instance(process_instance_key))
+
+    def delete_definition(self, process_definition_key: int) -> None:
+        """See ``Procession.delete_definition``."""
+        self.call(self._app.delete_definition(process_definition_key))
 
     def resolve(self, incident_key: int, *, retries: int = 1) -> None:
         """See ``Procession.resolve``."""
