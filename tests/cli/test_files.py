@@ -41,6 +41,22 @@ def test_lint_of_a_folder_takes_every_model_in_it(models, command):
     assert {finding["file"] for finding in command("lint", ".", "--json").json} == {"bad.bpmn", "worse.bpmn"}
 
 
+@pytest.mark.parametrize("command_name", ["lint", "deploy"])
+def test_models_of_installed_packages_are_nobodys_own(shop, command, command_name):
+    for folder in ("venv/lib/site-packages/other", ".hidden", "node_modules/viewer", "lib/site-packages"):
+        (shop.folder / folder).mkdir(parents=True)
+        shop.write(f"{folder}/bad.bpmn", BAD)
+    (shop.folder / "venv/models").mkdir()
+    shop.write("venv/pyvenv.cfg", "home = /usr/bin")
+    shop.write("venv/models/bad.bpmn", BAD)
+    (shop.folder / "models").mkdir()
+    shop.write("models/good.bpmn", GOOD)
+    assert command(command_name, ".").code == 0
+    if command_name == "deploy":
+        assert [row["processDefinitionId"] for row in command("definitions", "--json").json] == ["good"]
+    assert command(command_name, ".hidden").code == 1  # what is named is meant
+
+
 def test_lint_as_json_has_every_part_of_a_finding(models, command):
     answer = command("lint", "bad.bpmn", "--format", "json")
     assert answer.code == 1

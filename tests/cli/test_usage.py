@@ -138,3 +138,54 @@ def test_without_a_terminal_nothing_is_cut_and_nothing_is_coloured(shop, command
     assert "a-very-long-process-id-" * 6 in answer.out
     assert "\x1b" not in answer.out
     assert all(line == line.rstrip() for line in answer.out.splitlines())
+
+
+NUMBER = "9" * 30  # beyond what any database holds
+
+RUBBISH = [
+    ("start", "order", "--version", NUMBER),
+    ("start", "order", "--version", "-1"),
+    ("start", "order", "--business-id", "x" * 5_000),
+    ("start", "order", "--tag", ""),
+    ("start", "order", "--var", "a=" + "[" * 10_000 + "]" * 10_000),
+    ("start", "order", "--wait", "--timeout", "nan"),
+    ("start", "order", "--wait", "--timeout", "-1"),
+    ("instance", NUMBER),
+    ("instances", "--after", NUMBER),
+    ("instances", "--parent", NUMBER),
+    ("jobs", "--instance", NUMBER),
+    ("incidents", "--instance", NUMBER),
+    ("subscriptions", "--instance", NUMBER),
+    ("cancel", NUMBER),
+    ("resolve", NUMBER),
+    ("resolve", "7", "--retries", NUMBER),
+    ("tasks", "complete", NUMBER),
+    ("tasks", "assign", NUMBER, "ada"),
+    ("tasks", "list", "--group", "g" * 5_000),
+    ("variables", "set", NUMBER, "a=1"),
+    ("variables", "set", "7", "a=1", "--scope", NUMBER),
+    ("definitions", "--xml", NUMBER),
+    ("publish", ""),
+    ("publish", "paid", "--ttl", "nan"),
+    ("publish", "paid", "--ttl", "P99999999Y"),
+    ("publish", "paid", "--ttl", "9" * 400 + "h"),
+    ("publish", "paid", "--ttl=-5s"),
+    ("publish", "paid", "--key", "k" * 5_000),
+    ("broadcast", ""),
+    ("instances", "--url", "postgresql://ada:secret@[::1/shop"),
+    ("instances", "--url", "postgresql://ada:secret@127.0.0.1:port/shop"),
+    ("instances", "--url", "memory://"),
+]
+
+
+@pytest.mark.parametrize("arguments", RUBBISH, ids=lambda arguments: " ".join(arguments)[:50])
+def test_rubbish_is_refused_in_one_sentence_and_is_nobodys_bug(shop, command, arguments):
+    shop.write("order.bpmn", process("order").start().user("approve").end())
+    assert command("deploy", "order.bpmn").code == 0
+    answer = command(*arguments)
+    assert answer.code in {1, 2}, answer
+    assert answer.err.startswith("Error: "), answer
+    assert len(answer.err) < 500, answer
+    assert "Traceback" not in answer.err
+    assert "secret" not in answer.err
+    assert command("instances", "--json").json == []

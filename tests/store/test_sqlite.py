@@ -73,12 +73,17 @@ async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         await SqliteStore(tmp_path / "nowhere" / "procession.db").migrate()
 
 
-async def test_a_file_that_is_no_database_is_unavailable(path: Path) -> None:
+async def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
     await asyncio.to_thread(path.write_bytes, b"this is a letter to my aunt, not a database" * 100)
-    with pytest.raises(Unavailable, match=r"procession\.db"):
+    with pytest.raises(Misconfigured, match=r"procession\.db to be a SQLite database"):
         await SqliteStore(path).open()
-    with pytest.raises(Unavailable, match=r"procession\.db"):
+    with pytest.raises(Misconfigured, match=r"procession\.db to be a SQLite database"):
         await SqliteStore(path).migrate()
+
+
+async def test_a_database_that_cannot_be_written_says_what_it_needs(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="allowed to write to it and to its folder"):
+        await SqliteStore(tmp_path).migrate()  # a folder: nobody may write to it as a file, not even root
 
 
 async def test_a_newer_schema_refuses_this_program_by_name(path: Path) -> None:

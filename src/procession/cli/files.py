@@ -1,6 +1,7 @@
 """BPMN and DMN files that a command names: found, read, and what is wrong with them. It stores nothing.
 
-A folder stands for all ``.bpmn`` and ``.dmn`` files in it and below.
+A folder stands for all ``.bpmn`` and ``.dmn`` files in it and below, but for those in hidden folders and in
+environments: installed packages may bring models of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from procession.errors import NotFound
+from procession.cli.folders import files_below
+from procession.errors import InvalidValue, NotFound
 
 if TYPE_CHECKING:
     from procession.dmn import DecisionModel
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 FILES_MAX = 10_000  # of one command
 SUFFIX = ".bpmn"
 DECISIONS = ".dmn"
+MODELS = frozenset({SUFFIX, DECISIONS})
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -40,10 +43,13 @@ def find(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            within = sorted([*path.rglob(f"*{SUFFIX}"), *path.rglob(f"*{DECISIONS}")])[:FILES_MAX]
+            within = sorted(map(Path, files_below(path, MODELS)))
             if not within:
                 message = f"Expected {SUFFIX} or {DECISIONS} files in '{path}', found none"
                 raise NotFound(message)
+            if len(within) > FILES_MAX:
+                message = f"Expected at most {FILES_MAX} files in '{path}', found {len(within)}: name a folder within"
+                raise InvalidValue(message)
             found.update(dict.fromkeys(within))
         elif path.is_file():
             found[path] = None

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from procession.cli.options import DEFAULT_URL, URL_VARIABLE, options
-from procession.errors import NotFound, ProcessionError, Unavailable
+from procession.errors import Misconfigured, NotFound, ProcessionError, Unavailable
 
 if TYPE_CHECKING:
     from procession.app import Procession
@@ -50,6 +50,12 @@ def run(work: Callable[[Procession], Awaitable[T]], *, app: str = "", creates: b
 
 
 async def _run(app: Procession, work: Callable[[Procession], Awaitable[T]], *, creates: bool) -> T:
+    if app.url.startswith("memory:"):
+        message = (
+            f"Expected a database that processes share, found {app.url}: it is gone with the process that opens it; "
+            "only `work` and `dev` can use it"
+        )
+        raise Misconfigured(message)
     if not creates and app.url.startswith("sqlite:"):
         await _expect_database(app)
     await app.open(run_workers=False)

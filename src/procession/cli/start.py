@@ -33,13 +33,18 @@ def start(
     version_tag: Annotated[str, typer.Option("--version-tag", help="The latest version with this tag.")] = "",
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag of the instance.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit code 1 if it is terminated.")] = False,
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Of --wait.", show_default=False)] = 0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="Of --wait; 0: no end.", show_default=False)
+    ] = 0,
 ) -> None:
     """Start an instance.
 
     It is durable when its key is printed, and runs in the processes that work on the database.
     """
     values = variables(var, vars)
+    if not timeout >= 0:  # not a number neither
+        message = f"Expected seconds from 0 on, found {timeout:g}"
+        raise typer.BadParameter(message, param_hint="--timeout")
 
     async def work(app: Procession) -> tuple[int, InstanceDetails | None]:
         key = await app.start(

@@ -17,6 +17,7 @@ import msgspec
 import typer
 
 from procession.errors import InvalidValue
+from procession.limits import JSON_DEPTH_MAX
 
 Var = Annotated[
     list[str] | None,
@@ -45,6 +46,13 @@ def scalar(raw: str) -> object:
         return msgspec.json.decode(raw)
     except msgspec.DecodeError:
         return raw
+    except RecursionError as error:
+        raise _too_deep("the value of a variable") from error
+
+
+def _too_deep(what: str) -> InvalidValue:
+    """Refuses lists within lists that no database takes."""
+    return InvalidValue(f"Expected {what} with at most {JSON_DEPTH_MAX} levels (JSON_DEPTH_MAX), found many more")
 
 
 def json_object(source: str, what: str) -> dict[str, Any]:
@@ -59,6 +67,8 @@ def json_object(source: str, what: str) -> dict[str, Any]:
         hint = "" if source.startswith(("@", "-", "{")) else "; a file is named with @, as in @variables.json"
         message = f"Expected {what} to be a JSON object: {error}{hint}"
         raise InvalidValue(message) from error
+    except RecursionError as error:
+        raise _too_deep(what) from error
 
 
 def _read(source: str, what: str) -> bytes:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
+
+from procession.cli.folders import files_below
 
 LOOK_S = 0.4
 SETTLE_S = 0.1  # an editor writes several files, or one in several steps
 SUFFIXES = frozenset({".py", ".bpmn", ".dmn"})
-PASSED_OVER = frozenset({"__pycache__", "node_modules", "site-packages"})
 FILES_MAX = 20_000  # looked at; more than that is no application
 
 Stamps = dict[str, tuple[int, int]]
@@ -25,21 +26,9 @@ def stamps(folders: Collection[Path]) -> Stamps:
     """Time and size of every source file in these folders and below; hidden and environments' folders are left out."""
     found: Stamps = {}
     for folder in folders:
-        for path in itertools.islice(_sources(folder), FILES_MAX):
+        for path in itertools.islice(files_below(folder, SUFFIXES), FILES_MAX):
             _add(found, path)
     return found
-
-
-def _sources(folder: Path) -> Iterator[str]:
-    """The source files in a folder and below."""
-    for root, names, files in os.walk(folder):
-        names[:] = [name for name in names if not _is_foreign(root, name)]
-        yield from (os.path.join(root, file) for file in files if os.path.splitext(file)[1] in SUFFIXES)  # noqa: PTH118, PTH122 - thousands of Paths are slow
-
-
-def _is_foreign(root: str, name: str) -> bool:
-    """Whether a folder holds no source of the application."""
-    return name.startswith(".") or name in PASSED_OVER or os.path.exists(os.path.join(root, name, "pyvenv.cfg"))  # noqa: PTH110, PTH118 - as above
 
 
 def _add(found: Stamps, path: str) -> None:

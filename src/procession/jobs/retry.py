@@ -5,6 +5,7 @@ Chance and the attempt are arguments; nothing here waits or reads a clock.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -120,13 +121,14 @@ def _ms(span: object) -> int | None:
         case bool():
             return None
         case int() | float():
-            return int(span * 1000) if span == span and abs(span) < 1e12 else None  # noqa: PLR0124 - not a number
+            return int(span * 1000) if abs(span) < 1e12 else None  # neither for what is not a number
         case timedelta():
             return span // timedelta(milliseconds=1)
         case str():
             parts = _SPAN.findall(span)
             if parts and not _SPAN.sub("", span).strip():
-                return int(sum(float(number) * _UNITS[unit] for number, unit in parts))
+                total = sum(float(number) * _UNITS[unit] for number, unit in parts)
+                return int(total) if math.isfinite(total) else None
             return _iso_ms(span)
         case _:
             return None

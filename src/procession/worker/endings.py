@@ -118,7 +118,7 @@ class Endings:
             self._final(job, text)
             return
         delay = self._delay_ms(job, handler) if after_ms is None else after_ms
-        logger.info("job %d (%s) failed, %d attempts left: %s", job.key, job.type, left, text)
+        logger.info("job %d (%s) failed, attempts left: %d: %s", job.key, job.type, left, text)
         self._row(job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
 
     def _delay_ms(self, job: Delivery, handler: Handler | None) -> int:

@@ -7,7 +7,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from procession.errors import Misconfigured, SchemaMismatch, Unavailable
+from procession.errors import Misconfigured, ProcessionError, SchemaMismatch, Unavailable
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
 from procession.store.postgres._hints import Listener
@@ -195,6 +195,22 @@ async def test_an_unknown_database_and_a_wrong_password_are_told_apart_from_an_a
             await PostgresStore(wrong).open()
     with pytest.raises(Unavailable):
         await PostgresStore("postgresql://postgres:x@127.0.0.1:1/x", deadline_s=1).open()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [("?nonsense=1", "nonsense"), ("?work_mem=lots", "work_mem"), ("?sslmode=perhaps", "sslmode")],
+)
+async def test_an_option_that_postgresql_does_not_take_is_the_urls_fault(url, options, words):
+    with pytest.raises(Misconfigured, match=words):
+        await PostgresStore(url + options).migrate()
+
+
+@pytest.mark.parametrize("server", ["127.0.0.1:1", "127.0.0.1:port"])
+async def test_a_connection_that_fails_names_the_server_and_not_the_password(server):
+    with pytest.raises(ProcessionError, match=server) as failed:
+        await PostgresStore(f"postgresql://ada:secret@{server}/shop").migrate()
+    assert "secret" not in str(failed.value)
 
 
 async def test_a_schema_that_is_missing_or_newer_refuses_the_program(postgres_url):

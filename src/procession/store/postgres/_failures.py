@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlsplit
 
 import asyncpg
 
@@ -19,6 +20,7 @@ _REFUSED: Final = frozenset({"22", "23", "54"})  # data exception, constraint, p
 _LOST: Final = frozenset({"08", "53", "57", "58", "XX"})  # connection, resources, intervention, system, corruption
 _MISCONFIGURED: Final = frozenset({"28", "3D"})  # password or user, database
 _WRONG_SCHEMA: Final = frozenset({"42P01", "42703", "3F000", "42883", "0A000"})
+_UNKNOWN_SETTING: Final = frozenset({"42704", "22023", "42602", "55P02"})  # no such one, or not with this value
 _TRY_AGAIN: Final = frozenset({"25", "40", "55"})  # read-only after a failover, deadlock or serialization, lock
 _DETAIL_CHARS_MAX: Final = 300
 
@@ -40,6 +42,16 @@ def meaning_of(failure: BaseException, where: str, deadline_s: float) -> Process
     if isinstance(failure, ValueError | TypeError | OverflowError):
         return InvalidValue(f"A value cannot be sent to PostgreSQL ({where}): {failure}")
     return Bug(f"Unexpected failure in PostgreSQL's store ({where}): {type(failure).__name__}: {failure}")
+
+
+def meaning_of_connecting(failure: BaseException, url: str, deadline_s: float) -> ProcessionError:
+    """The same for a connection that was not made, with the server that it was to lead to; never with the password."""
+    server = urlsplit(url).netloc.rpartition("@")[2] or "the driver's default server"
+    if isinstance(failure, ValueError | TypeError):  # the driver's errors about its own arguments among them
+        return Misconfigured(f"The URL to {server} cannot be used: {failure}")
+    if isinstance(failure, asyncpg.PostgresError) and failure.sqlstate in _UNKNOWN_SETTING:
+        return Misconfigured(f"The URL to {server} has an option that PostgreSQL does not take: {failure}")
+    return meaning_of(failure, f"connecting to {server}", deadline_s)
 
 
 def leaves_connection_usable(failure: BaseException) -> bool:

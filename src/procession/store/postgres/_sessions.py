@@ -23,7 +23,7 @@ from asyncpg.prepared_stmt import PreparedStatement
 
 from procession.errors import Misconfigured, ProcessionError, Unavailable
 from procession.store._shared.statements import load_statements
-from procession.store.postgres._failures import leaves_connection_usable, meaning_of
+from procession.store.postgres._failures import leaves_connection_usable, meaning_of, meaning_of_connecting
 from procession.store.rows import Row
 
 # The rows that asyncpg gives; their columns are read by position or name where they are turned into rows of ours.
@@ -289,7 +289,7 @@ async def connect(options: Options, settings: dict[str, str]) -> Connection:
             server_settings=settings,
         )
     except Exception as failure:
-        raise meaning_of(failure, "connect", options.connect_s) from failure
+        raise meaning_of_connecting(failure, options.url, options.connect_s) from failure
     for name, form, encoder, decoder in _CODECS:
         await connection.set_type_codec(name, schema="pg_catalog", format=form, encoder=encoder, decoder=decoder)
     return connection

@@ -19,6 +19,8 @@ _CACHE_KIB: Final = 32 * 1024
 _CHECKPOINT_PAGES: Final = 4_000  # 16 MiB: a checkpoint flushes the disk, so under load fewer are better
 _LOG_BYTES_MAX: Final = 64 * 1024 * 1024  # what is left of the log file after a checkpoint
 _SHARED_STATEMENTS: Final = 512
+_CLOSED: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
+_WRITABLE: Final = "; this user must be allowed to write to it and to its folder, where two more files are kept"
 _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _VALUE: Final = frozenset(
     {sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE}
@@ -56,7 +58,7 @@ def connect(path: Path, synchronous: Synchronous, *, reads_only: bool = False) -
         if reads_only:
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.Error as error:
-        raise failure_of(error, path) from error
+        raise failure_of_opening(error, path) from error
     return connection
 
 
@@ -100,8 +102,16 @@ def failure_of(error: BaseException, path: Path) -> BaseException:
         return Unavailable(f"Expected to write to {path}, but another process kept it locked: {error}; try again")
     if isinstance(error, sqlite3.Error):
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        return Unavailable(f"SQLite cannot work on {path}: {error} ({name})")
+        hint = _WRITABLE if _primary_code(error) in _CLOSED else ""
+        return Unavailable(f"SQLite cannot work on {path}: {error} ({name}){hint}")
     return error
+
+
+def failure_of_opening(error: sqlite3.Error, path: Path) -> BaseException:
+    """The same where the file is opened: what is no database then will be none later either."""
+    if _primary_code(error) == sqlite3.SQLITE_NOTADB:
+        return Misconfigured(f"Expected {path} to be a SQLite database, found another kind of file")
+    return failure_of(error, path)
 
 
 def _primary_code(error: sqlite3.Error) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from procession.store._shared.migrations import Migration, load_migrations, missing_migrations
-from procession.store.sqlite._connection import Synchronous, connect, failure_of, is_locked
+from procession.store.sqlite._connection import Synchronous, connect, failure_of, failure_of_opening, is_locked
 
 MIGRATIONS: Final = load_migrations("procession.store.sqlite")
 _WAIT_S: Final = 30.0  # for another process that migrates
@@ -32,7 +32,7 @@ def read_version(path: Path) -> int:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
             return _version(connection)
     except sqlite3.Error as error:
-        raise failure_of(error, path) from error
+        raise failure_of_opening(error, path) from error
 
 
 def migrate(path: Path, synchronous: Synchronous, now: int) -> list[str]:
