@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
+from procession.core import State
 from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery, Dispatcher, from_claimed
 from procession.engine.duty import Duty
@@ -151,8 +152,9 @@ class Claims:
         done = 0
         try:
             rows = await self._read({job.instance for job in waiting})
+            states: dict[int, State] = {}  # read once: of a wide multi-instance, hundreds of jobs come at a time
             for job in waiting:
-                self._deliver_process_job(job, rows.get(job.instance))
+                self._deliver_process_job(job, rows.get(job.instance), states)
                 done += 1
         finally:
             for job in waiting[done:]:
@@ -165,12 +167,14 @@ class Claims:
         await self._definitions.ensure({row.definition for row in rows.values()})
         return rows
 
-    def _deliver_process_job(self, job: Delivery, row: StoredInstance | None) -> None:
+    def _deliver_process_job(self, job: Delivery, row: StoredInstance | None, states: dict[int, State]) -> None:
         """Deliver a job with its variables; delete it if nothing waits for it any more."""
         try:
             if row is None or row.rev < 1:
                 raise KeyError(job.instance)  # noqa: TRY301 - one way out for everything that is gone
-            state = self._instances.adopt(row)
+            state = states.get(row.key)
+            if state is None:
+                state = states[row.key] = self._instances.adopt(row)
             if state.jobs.get(job.key) != job.element_instance:
                 raise KeyError(job.key)  # noqa: TRY301 - the same
             fill_delivery(job, state, self._definitions.get(row.definition))
