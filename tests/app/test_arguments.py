@@ -47,6 +47,16 @@ KEYS: dict[str, Call] = {
     "history": lambda app, it: app.history(it),
     "wait": lambda app, it: app.wait(it, timeout=30),
     "cancel": lambda app, it: app.cancel(it),
+    "modify": lambda app, it: app.modify(it, activate=["approve"]),
+    "suspend": lambda app, it: app.suspend(it),
+    "resume": lambda app, it: app.resume(it),
+    "migrate_instance": lambda app, it: app.migrate_instance(it, 8),
+    "migrate_instance, target": lambda app, it: app.migrate_instance(7, it),
+    "delete_instance": lambda app, it: app.delete_instance(it),
+    "delete_definition": lambda app, it: app.delete_definition(it),
+    "batch_progress": lambda app, it: app.batch_progress(it),
+    "batch_errors": lambda app, it: app.batch_errors(it),
+    "cancel_batch": lambda app, it: app.cancel_batch(it),
     "set_variables": lambda app, it: app.set_variables(it, {"a": 1}),
     "resolve": lambda app, it: app.resolve(it),
     "complete_user_task": lambda app, it: app.complete_user_task(it),
@@ -70,6 +80,19 @@ OTHERS: dict[str, Call] = {
     "set_variables, scope": lambda app, it: app.set_variables(7, {"a": 1}, element_instance_key=it),
     "set_variables, values": lambda app, it: app.set_variables(7, it),
     "cancel, reason": lambda app, it: app.cancel(7, reason=it),
+    "modify, activate": lambda app, it: app.modify(7, activate=it),
+    "modify, move": lambda app, it: app.modify(7, move={it: "approve"} if isinstance(it, str) else it),
+    "modify, target": lambda app, it: app.modify(7, move={"approve": it}),
+    "modify, terminate": lambda app, it: app.modify(7, terminate=[it]),
+    "migrate_instance, mapping": lambda app, it: app.migrate_instance(7, 8, it),
+    "batch": lambda app, it: app.batch(it),
+    "batch, which": lambda app, it: app.batch("cancel", which={"process_id": "none", "tag": it}),
+    "batch, parent": lambda app, it: app.batch("cancel", which={"process_id": "none", "parent": it}),
+    "batch, rate": lambda app, it: app.batch("cancel", which={"process_id": "none"}, per_second=it),
+    "batch, reason": lambda app, it: app.batch("cancel", which={"process_id": "none"}, reason=it),
+    "batch, retries": lambda app, it: app.batch("resolve", which={"process_id": "none"}, retries=it),
+    "batch, target": lambda app, it: app.batch("migrate", target_process_definition_key=it),
+    "batches, limit": lambda app, it: app.batches(limit=it),
     "resolve, retries": lambda app, it: app.resolve(7, retries=it),
     "publish": lambda app, it: app.publish(it, ttl=1),
     "publish, key": lambda app, it: app.publish("paid", correlation_key=it, ttl=1),
@@ -126,7 +149,7 @@ async def test_what_is_no_key_is_refused_and_an_unknown_key_is_not_found(shop: P
     for value in RUBBISH:
         with pytest.raises(InvalidValue, match="_key to be a whole number from 1 to 9223372036854775807, found"):
             await KEYS[name](shop, value)
-    with pytest.raises(NotFound, match="7"):
+    with pytest.raises(NotFound, match=r"[78]"):
         await KEYS[name](shop, 7)
 
 
@@ -150,6 +173,16 @@ async def test_what_is_refused_starts_and_buffers_nothing(shop: Procession) -> N
         await shop.publish("", ttl=1)
     assert not await shop.instances()
     assert not await shop.messages()
+
+
+async def test_a_batch_whose_filter_is_misspelt_means_nobody_instead_of_everybody(shop: Procession) -> None:
+    await shop.start("order", business_id="A-1")
+    for which in ({"businessId": "A-2"}, {"business_ids": "A-2"}, "A-2", ["A-2"]):
+        with pytest.raises(InvalidValue, match=r"filters of instances|which to be an object"):
+            await shop.batch("cancel", which=which)  # pyright: ignore[reportArgumentType]
+    await shop.run_until_idle()
+    assert not await shop.batches()
+    assert [it.state for it in await shop.instances()] == ["ACTIVE"]
 
 
 @pytest.mark.parametrize("limit", [float("nan"), -1, -0.001, "1", True])

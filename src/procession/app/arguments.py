@@ -112,6 +112,38 @@ def tags(values: object) -> list[str]:
     return found
 
 
+def names(values: object, what: str) -> list[str]:
+    """Names; a single text is not taken for a list of letters. Raises InvalidValue."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        message = f"Expected {what} to be a list of names, found {shown(values)}"
+        raise InvalidValue(message)
+    return [name(value, f"a name in {what}") for value in cast("Iterable[object]", values)]
+
+
+def mapping(values: object, what: str) -> Mapping[Any, Any]:
+    """What is paired with what; nothing for None. Raises InvalidValue."""
+    if values is None:
+        return {}
+    if isinstance(values, Mapping):
+        return cast("Mapping[Any, Any]", values)
+    message = f"Expected {what} to be an object of names and values, found {shown(values)}"
+    raise InvalidValue(message)
+
+
+def names_to_names(values: object, what: str) -> dict[str, str]:
+    """Names that stand for other names. Raises InvalidValue."""
+    pairs = mapping(values, what).items()
+    return {name(one, f"a name in {what}"): name(other, f"a name in {what}") for one, other in pairs}
+
+
+def rate(value: object, what: str) -> float:
+    """How many in a second; 0 for as fast as it goes. Raises InvalidValue."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
+        return value
+    message = f"Expected {what} of 0 (as fast as it goes) or more, found {shown(value)}"
+    raise InvalidValue(message)
+
+
 def seconds(value: object, what: str) -> float | None:
     """A time limit in seconds; None, or infinity, for none. Raises InvalidValue.
 

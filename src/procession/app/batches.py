@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict
 
+from procession.app import arguments
 from procession.app.views import View, status_of
 from procession.core.commands import Activate, AnyCommand, Cancel, Migrate, Modify, Move, ResolveIncident
+from procession.core.listening import RETRIES_MAX
 from procession.core.state import Status
 from procession.errors import InvalidValue
 from procession.jobs.schedule import to_datetime
@@ -90,7 +92,7 @@ class BatchError(View, frozen=True, kw_only=True):
 
 def command_of(kind: str, how: How) -> AnyCommand | None:
     """What happens to each instance; None: it is deleted. Raises InvalidValue."""
-    if kind not in OPTIONS:
+    if arguments.text(kind, "the kind of batch") not in OPTIONS:
         message = f"Expected a kind of batch ({', '.join(KINDS)}), found '{kind}'"
         raise InvalidValue(message)
     if unknown := sorted(set(how) - OPTIONS[kind]):
@@ -100,20 +102,28 @@ def command_of(kind: str, how: How) -> AnyCommand | None:
         raise InvalidValue(message)
     match kind:
         case "cancel":
-            return Cancel(reason=how.get("reason", ""))
+            return Cancel(reason=arguments.reason(how.get("reason", "")))
         case "resolve":
-            return ResolveIncident(0, how.get("retries", 1))
+            return ResolveIncident(0, arguments.whole(how.get("retries", 1), "retries", 1, RETRIES_MAX))
         case "migrate":
-            return Migrate(how.get("target_process_definition_key", 0), dict(how.get("mapping", {})))
+            target = arguments.key(how.get("target_process_definition_key", 0), "target_process_definition_key")
+            return Migrate(target, arguments.names_to_names(how.get("mapping"), "mapping"))
         case "modify":
-            moves = [Move(target, source=source) for source, target in how.get("move", {}).items()]
-            return Modify(activate=[Activate(name) for name in how.get("activate", ())], move=moves)
+            pairs = arguments.names_to_names(how.get("move"), "move").items()
+            names = arguments.names(how.get("activate", ()), "activate")
+            return Modify(
+                activate=[Activate(name) for name in names],
+                move=[Move(target, source=source) for source, target in pairs],
+            )
         case _:
             return None
 
 
 def filter_of(kind: str, which: Which, tenant: str) -> InstanceFilter:
-    """Which instances are meant. Raises InvalidValue."""
+    """Which instances are meant. Raises InvalidValue; a filter that does not exist must not mean all of them."""
+    if unknown := sorted(map(str, set(which) - Which.__annotations__.keys())):
+        message = f"Expected filters of instances ({', '.join(Which.__annotations__)}), found '{unknown[0]}'"
+        raise InvalidValue(message)
     state = which.get("state", "") or ("COMPLETED" if kind == "delete" else "ACTIVE")
     status = status_of(state)
     if (kind == "delete") != (status in OVER):
@@ -123,12 +133,12 @@ def filter_of(kind: str, which: Which, tenant: str) -> InstanceFilter:
         message = f"Expected only process_id to say whose incidents a batch resolves, found {unknown[0]}"
         raise InvalidValue(message)
     return InstanceFilter(
-        process_id=which.get("process_id", ""),
-        definition=which.get("process_definition_key", 0),
+        process_id=arguments.text(which.get("process_id", ""), "process_id"),
+        definition=arguments.key_or_none(which.get("process_definition_key", 0), "process_definition_key"),
         status=status,
-        business_id=which.get("business_id", ""),
-        with_incident=which.get("with_incident", False),
-        tag=which.get("tag", ""),
-        parent=which.get("parent", 0),
+        business_id=arguments.text(which.get("business_id", ""), "business_id"),
+        with_incident=bool(which.get("with_incident", False)),
+        tag=arguments.text(which.get("tag", ""), "tag"),
+        parent=arguments.key_or_none(which.get("parent", 0), "parent"),
         tenant=tenant,
     )

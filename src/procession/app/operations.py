@@ -6,8 +6,9 @@ It translates users' words into commands; what may be done, and what follows, is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
+from procession.app import arguments
 from procession.app.batches import Batch, BatchError, How, Which, command_of, filter_of
 from procession.app.inspection import Inspection
 from procession.app.views import View
@@ -49,13 +50,14 @@ class Operations(Inspection):
         element ids (all of them) or keys of element instances. An instance that loses its last token is over. Raises
         NotFound for an element that is not there or not active, Conflict.
         """
+        arguments.key(process_instance_key, "process_instance_key")
         variables: Mapping[str, dict[str, Any]] = activate if isinstance(activate, Mapping) else {}
         command = Modify(
-            activate=[Activate(name, variables=plain_variables(variables.get(name, {})).values) for name in activate],
-            move=[
-                Move(target, element_instance=source) if isinstance(source, int) else Move(target, source=source)
-                for source, target in (move or {}).items()
+            activate=[
+                Activate(name, variables=plain_variables(variables.get(name, {})).values)
+                for name in arguments.names(activate, "activate")
             ],
+            move=[_move(source, target) for source, target in arguments.mapping(move, "move").items()],
             terminate=await self._element_instances(process_instance_key, terminate),
         )
         await self._engine.command(process_instance_key, command)
@@ -66,10 +68,12 @@ class Operations(Inspection):
         A job that runs meanwhile runs to its end, but its result is not taken: it runs again after ``resume``.
         Instances that it called are not suspended with it.
         """
+        arguments.key(process_instance_key, "process_instance_key")
         await self._engine.command(process_instance_key, Suspend())
 
     async def resume(self, process_instance_key: int) -> None:
         """Let a suspended instance go on; timers that became due meanwhile fire now. Raises NotFound, Conflict."""
+        arguments.key(process_instance_key, "process_instance_key")
         await self._engine.command(process_instance_key, Resume())
 
     async def migrate_instance(
@@ -86,7 +90,9 @@ class Operations(Inspection):
         keys. With ``dry_run`` nothing changes, and everything that would prevent it is among the findings (severity
         ``error``). Raises NotFound; Conflict, with every finding that prevents it, having changed nothing.
         """
-        names = mapping or {}
+        arguments.key(process_instance_key, "process_instance_key")
+        arguments.key(target_process_definition_key, "target_process_definition_key")
+        names = arguments.names_to_names(mapping, "mapping")
         engine = self._engine
         findings = await engine.migration_findings(process_instance_key, target_process_definition_key, names)
         if not dry_run:
@@ -96,6 +102,7 @@ class Operations(Inspection):
     # -- deletion -------------------------------------------------------------------------------------------------
     async def delete_instance(self, process_instance_key: int) -> None:
         """Delete an ended instance with its history and everything that it called. Raises NotFound, Conflict."""
+        arguments.key(process_instance_key, "process_instance_key")
         await self._engine.delete_instance(process_instance_key)
 
     async def delete_definition(self, process_definition_key: int) -> None:
@@ -103,6 +110,7 @@ class Operations(Inspection):
 
         Where it was the latest, the version before is; its start events wait for nothing until it is deployed again.
         """
+        arguments.key(process_definition_key, "process_definition_key")
         await self._engine.delete_definition(process_definition_key)
 
     # -- many instances -------------------------------------------------------------------------------------------
@@ -119,18 +127,17 @@ class Operations(Inspection):
         command = command_of(kind, how)
         if isinstance(command, Migrate):
             await self._engine.definitions.obtain(command.definition)
-        if per_second < 0:
-            message = f"Expected per_second of 0 (as fast as it goes) or more, found {per_second}"
-            raise InvalidValue(message)
-        request = BatchRequest(filter_of(kind, which or {}, self._tenant), command, per_second)
+        meant = filter_of(kind, cast("Which", arguments.mapping(which, "which")), self._tenant)
+        request = BatchRequest(meant, command, arguments.rate(per_second, "per_second"))
         return await self._engine.begin_batch(kind, request, tenant=self._tenant)
 
     async def batches(self, *, limit: int = 100) -> list[Batch]:
         """Batches, the newest first."""
-        return [Batch.of(row) for row in await self._store.batches(limit=limit)]
+        return [Batch.of(row) for row in await self._store.batches(limit=arguments.page(limit))]
 
     async def batch_progress(self, batch_key: int) -> Batch:
         """How far a batch is. Raises NotFound."""
+        arguments.key(batch_key, "batch_key")
         rows = await self._store.batches(keys=[batch_key])
         if not rows:
             message = f"Expected a batch with key {batch_key}, found none"
@@ -138,8 +145,11 @@ class Operations(Inspection):
         return Batch.of(rows[0])
 
     async def batch_errors(self, batch_key: int, *, after: int = 0, limit: int = 100) -> list[BatchError]:
-        """What a batch could not do, and why; ``after`` is the last key of the page before."""
-        rows = await self._store.batch_errors(batch_key, after=after, limit=limit)
+        """What a batch could not do, and why; ``after`` is the last key of the page before. Raises NotFound."""
+        await self.batch_progress(batch_key)
+        rows = await self._store.batch_errors(
+            batch_key, after=arguments.key_or_none(after, "after"), limit=arguments.page(limit)
+        )
         return [BatchError(key=row.item, message=row.message) for row in rows]
 
     async def cancel_batch(self, batch_key: int) -> None:
@@ -152,8 +162,11 @@ class Operations(Inspection):
     # -- internal -------------------------------------------------------------------------------------------------
     async def _element_instances(self, instance: int, named: Sequence[str | int]) -> list[int]:
         """Keys of element instances; an element id stands for all of them that are active. Raises NotFound."""
+        if isinstance(named, str):
+            message = f"Expected terminate to be a list of element ids and keys, found {named!r}"
+            raise InvalidValue(message)
         if not any(isinstance(each, str) for each in named):
-            return [each for each in named if isinstance(each, int)]
+            return [arguments.key(each, "a key in terminate") for each in named]
         active = (await self.instance(instance)).elements
         keys: list[int] = []
         for each in named:
@@ -163,3 +176,11 @@ class Operations(Inspection):
                 raise NotFound(message)
             keys += found
         return list(dict.fromkeys(keys))
+
+
+def _move(source: str | int, target: str) -> Move:
+    """A move, from all of an element or from one element instance. Raises InvalidValue."""
+    arguments.name(target, "the target of a move")
+    if isinstance(source, int):
+        return Move(target, element_instance=arguments.key(source, "the source of a move"))
+    return Move(target, source=arguments.name(source, "the source of a move"))

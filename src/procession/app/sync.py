@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 from procession.app.arguments import seconds
-from procession.app.batches import Batch, How, Which
+from procession.app.batches import Batch, BatchError, How, Which
 from procession.app.connections import Connection
 from procession.app.operations import Finding
 from procession.app.views import (
@@ -295,6 +295,18 @@ class SyncProcession:
     def batch_progress(self, batch_key: int) -> Batch:
         """See ``Procession.batch_progress``."""
         return self.call(self._app.batch_progress(batch_key))
+
+    def batches(self, *, limit: int = 100) -> list[Batch]:
+        """See ``Procession.batches``."""
+        return self.call(self._app.batches(limit=limit))
+
+    def batch_errors(self, batch_key: int, *, after: int = 0, limit: int = 100) -> list[BatchError]:
+        """See ``Procession.batch_errors``."""
+        return self.call(self._app.batch_errors(batch_key, after=after, limit=limit))
+
+    def cancel_batch(self, batch_key: int) -> None:
+        """See ``Procession.cancel_batch``."""
+        self.call(self._app.cancel_batch(batch_key))
 
     def delete_instance(self, process_instance_key: int) -> None:
         """See ``Procession.delete_instance``."""
