@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import NamedTuple
 
+import msgspec
 import pytest_asyncio
 
-from procession.core.commands import CompleteJob
+from procession.core.commands import CompleteJob, Correlate, Send
 from procession.errors import Conflict
-from procession.jobs.kinds import job_queue
+from procession.jobs.kinds import FOLLOW_UP_QUEUE, job_queue
 from procession.store.rows import Want
 from procession.testing.bpmn import process
 from tests.engine.stage import Stage
@@ -68,3 +70,37 @@ async def test_a_job_claimed_again_while_its_method_still_runs_is_not_taken_for_
     key = await starting
     assert claimed == 1
     assert await stage.status(key) == "completed"
+
+
+async def test_a_follow_up_under_two_leases_takes_effect_once(stage: Stage):
+    model = process("p").start().user("wait").end()
+    model.boundary("knock", on="wait", interrupting=False, message="knock", key="=id")
+    await stage.deploy(model.script("count", "=knocks + 1", result="knocks").end("counted"))
+    key = await stage.start("p", {"id": "1", "knocks": 0})
+    await stage.engine.publish("knock", "1")
+    leases: list[Correlating] = []
+    for name in ("silent", "living"):
+        node = await stage.store.register(name, b"{}")
+        (job,) = await stage.store.claim(node, [Want(queue=FOLLOW_UP_QUEUE, count=1)])
+        leases.append(Correlating(job.key, job.lease, decode_send(job.args).command))
+        if name == "silent":
+            await stage.store.leave(node)
+    engine = stage.add_engine()
+    await engine.open()
+    late, right = await asyncio.gather(
+        *(engine.command(key, each.command, fences={each.job: each.lease}) for each in leases), return_exceptions=True
+    )
+    assert isinstance(late, Conflict)
+    assert right == 0
+    assert (await stage.variables(key))["knocks"] == 1
+
+
+class Correlating(NamedTuple):
+    """A message on its way to an instance, and the lease of whoever brings it."""
+
+    job: int
+    lease: int
+    command: Correlate
+
+
+decode_send = msgspec.json.Decoder(Send).decode

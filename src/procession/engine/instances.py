@@ -161,7 +161,11 @@ class Instances(Lending):
         accepted: list[Ask] = []
         for index, ask in enumerate(asks):
             if accepted and (
-                len(draft.events) > STEP_EVENTS_MAX or not self._keys.ready() or ask.alone or accepted[0].alone
+                len(draft.events) > STEP_EVENTS_MAX
+                or not self._keys.ready()
+                or ask.alone
+                or accepted[0].alone
+                or not draft.fences.keys().isdisjoint(ask.fences or ())  # one job under two leases: one of them is late
             ):
                 cell.waiting[:0] = asks[index:]
                 break
