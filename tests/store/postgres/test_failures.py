@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -14,6 +15,8 @@ from procession.store.postgres._hints import Listener
 from procession.store.rows import NewJob, StepOutcome, Want
 from procession.testing.conformance.stage import apply, next_step, service_job, start_step, waiting_for
 from tests.store.postgres.wire import Wire
+
+MIGRATIONS = sorted(path.stem for path in Path("src/procession/store/postgres/migrations").glob("*.sql"))
 
 HEALS_WITHIN_S = 30
 
@@ -218,7 +221,7 @@ async def test_a_schema_that_is_missing_or_newer_refuses_the_program(postgres_ur
     assert (await store.schema_version())[0] == 0
     with pytest.raises(SchemaMismatch, match="db migrate"):
         await store.open()
-    assert await store.migrate() == ["0001_the_first_schema"]
+    assert await store.migrate() == MIGRATIONS
     await store.open()
     connection = await asyncpg.connect(postgres_url)
     await connection.execute("insert into procession.schema_version (version, name) values (99, 'of the future')")
@@ -233,7 +236,7 @@ async def test_a_schema_that_is_missing_or_newer_refuses_the_program(postgres_ur
 async def test_many_processes_migrate_an_empty_database_at_once(postgres_url):
     stores = [PostgresStore(postgres_url) for _ in range(6)]
     applied = await asyncio.gather(*(store.migrate() for store in stores))
-    assert sorted(applied) == [[]] * 5 + [["0001_the_first_schema"]]
+    assert sorted(applied) == [[]] * 5 + [MIGRATIONS]
     await asyncio.gather(*(store.close() for store in stores))
 
 
