@@ -24,6 +24,8 @@ from tests.lab.page_reader import read_page
 
 INSTANCES = 200
 CALLS = 2
+# A shell that runs the tests in the background lets its children ignore SIGINT.
+HEARS_SIGINT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 PROGRAM = "from procession.lab.commands import bench; bench()"
 
 
@@ -220,7 +222,17 @@ def test_the_command_ends_at_a_signal_with_its_files_and_without_a_trace(tmp_pat
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     command = [
-        *(sys.executable, "-c", PROGRAM, "process", "--variants", "sqlite-methods-*", "--rounds", "50", "--no-call"),
+        *(
+            sys.executable,
+            "-c",
+            HEARS_SIGINT + PROGRAM,
+            "process",
+            "--variants",
+            "sqlite-methods-*",
+            "--rounds",
+            "50",
+            "--no-call",
+        ),
         *("--instances", "100", "--out", str(tmp_path / "out")),
     ]
     with subprocess.Popen(
