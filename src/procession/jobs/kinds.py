@@ -28,6 +28,8 @@ class JobState(IntEnum):
     SUSPENDED = 6  # its instance is suspended
 
 
+REMOTE = -1  # owner of a job leased to a worker that is no node: SCHEDULED for the end of its lease, then READY again
+
 FOLLOW_UP_QUEUE = "$follow-up"
 TIMER_QUEUE = "$timer"
 METHOD_QUEUE_PREFIX = "$method:"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop
 
-from procession.jobs.kinds import JobState
+from procession.jobs.kinds import REMOTE, JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
 from procession.store.memory._tables import Tables
-from procession.store.rows import ClaimedJob, JobEnd, JobFence, JobOutcome, Rescue, StoredJob, Want
+from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, Rescue, StoredJob, Want
 
 
 def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
@@ -23,9 +23,13 @@ def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[Claimed
             job = jobs.get(key)
             if job is None or job.state or job.run_at != run_at or job.priority != -priority:
                 continue  # the entry is out of date (state 0 is READY)
-            job.state, job.owner = JobState.RUNNING, node
             job.lease += 1
             job.attempt += 1
+            if want.lease_ms:
+                job.owner, job.run_at = REMOTE, tables.clock() + want.lease_ms
+                tables.schedule(job)
+            else:
+                job.state, job.owner = JobState.RUNNING, node
             room -= 1
             claimed.append(_claimed(job))
         if heap is not None and not heap:
@@ -36,7 +40,7 @@ def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[Claimed
 def finish_job(tables: Tables, outcome: JobOutcome, now: int) -> bool:
     """End one run if its lease is held."""
     job = tables.jobs.get(outcome.key)
-    if job is None or job.lease != outcome.lease or job.state != JobState.RUNNING:
+    if job is None or job.lease != outcome.lease or not is_held(job):
         return False
     end = outcome.end
     if end == JobEnd.DONE:
@@ -48,6 +52,8 @@ def finish_job(tables: Tables, outcome: JobOutcome, now: int) -> bool:
         job.attempt -= 1
     if outcome.error:
         job.error = clean_text(outcome.error)
+    if end in (JobEnd.RELEASE, JobEnd.FAILED) and job.owner == REMOTE:
+        job.run_at = now
     job.owner = 0
     if end == JobEnd.RELEASE:
         tables.make_ready(job)
@@ -58,6 +64,31 @@ def finish_job(tables: Tables, outcome: JobOutcome, now: int) -> bool:
         return True
     job.run_at = now + outcome.delay_ms
     tables.put_back(job, now)
+    return True
+
+
+def is_held(job: StoredJob) -> bool:
+    """Whether a job is leased: to a node, or to a remote worker."""
+    return job.state == JobState.RUNNING or (job.state == JobState.SCHEDULED and job.owner == REMOTE)
+
+
+def adjust_job(tables: Tables, change: JobAdjustment, now: int) -> bool:
+    """Change a job where it is."""
+    job = tables.jobs.get(change.key)
+    if job is None or (change.lease and (job.lease != change.lease or not is_held(job))):
+        return False
+    is_remote = job.state == JobState.SCHEDULED and job.owner == REMOTE
+    if change.lease_ms >= 0 and not is_remote:
+        return False
+    if change.retries >= 0:
+        job.retries = change.retries
+    if change.lease_ms >= 0:
+        job.run_at = now + change.lease_ms
+        tables.schedule(job)
+    if change.priority is not None:
+        job.priority = change.priority
+        if job.state == JobState.READY:
+            tables.make_ready(job)
     return True
 
 
@@ -80,6 +111,7 @@ def promote_jobs(tables: Tables, limit: int) -> tuple[list[str], int]:
             return sorted(queues), run_at
         heappop(heap)
         limit -= 1
+        job.owner = 0
         tables.make_ready(job)
         queues.add(job.queue)
     return sorted(queues), 0

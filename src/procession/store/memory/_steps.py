@@ -11,6 +11,7 @@ from procession.ids import Keys
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobState
 from procession.store._shared.refusals import clean_text, refusal_of_step
 from procession.store._shared.texts import held_channel_error, known_key_error
+from procession.store.memory._jobs import is_held
 from procession.store.memory._messages import match_subscription, release_start_channel
 from procession.store.memory._tables import Tables, Waiting
 from procession.store.rows import (
@@ -71,7 +72,7 @@ def apply_step(tables: Tables, step: Step, keys: Keys) -> StepResult:
 
 def _is_leased(tables: Tables, key: int, lease: int) -> bool:
     job = tables.jobs.get(key)
-    return job is not None and job.state == JobState.RUNNING and job.lease == lease
+    return job is not None and job.lease == lease and is_held(job)
 
 
 def _collision(tables: Tables, step: Step) -> str:

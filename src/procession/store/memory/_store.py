@@ -23,6 +23,7 @@ from procession.store.rows import (
     HistoryRow,
     InstanceFilter,
     JobFence,
+    JobAdjustment,
     JobFilter,
     JobOutcome,
     NewJob,
@@ -185,6 +186,11 @@ class MemoryStore(Operating):
         return _jobs.promote_jobs(self._tables, limit)
 
     async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
+    async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
+        """Change jobs where they are."""
+        now = self._clock()
+        return [_jobs.adjust_job(self._tables, change, now) for change in changes]
+
         """A page, oldest first."""
         return _listings.page_of_jobs(self._tables, which)
 

@@ -26,6 +26,7 @@ from procession.store.rows import (
     Deployment,
     HistoryRow,
     InstanceFilter,
+    JobAdjustment,
     JobEnd,
     JobFence,
     JobFilter,
@@ -240,8 +241,13 @@ class PostgresStore(Operating):
         """Lease ready jobs to a node."""
         if not wants:
             return []
-        queues, counts = [want.queue for want in wants], [want.count for want in wants]
-        rows = await self._claims.fetch("claim", queues, counts, node)
+        local = [want for want in wants if not want.lease_ms]
+        queues, counts = [want.queue for want in local], [want.count for want in local]
+        rows = await self._claims.fetch("claim", queues, counts, node) if local else []
+        if len(local) < len(wants):
+            remote = [want for want in wants if want.lease_ms]
+            columns = [[w.queue for w in remote], [w.count for w in remote], [w.lease_ms for w in remote]]
+            rows = rows + await self._claims.fetch("claim_remotely", *columns, self._bound_now())
         rows.sort(key=_claim_order)
         return [reading.claimed_job(row) for row in rows]
 
@@ -263,6 +269,15 @@ class PostgresStore(Operating):
             rows = await self._finishes.fetch("finish", *columns, self._bound_now())
         held = {(row[0], row[1]) for row in rows}
         return [_take_out(held, (each.key, each.lease)) for each in outcomes]
+
+    async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
+        """Change jobs where they are."""
+        now = self._bound_now()
+        answers: list[bool] = []
+        for each in changes:
+            values = (each.key, each.lease, each.lease_ms, each.retries, each.priority, now)
+            answers.append(bool(await self._finishes.fetch("adjust_job", *values)))
+        return answers
 
     async def promote(self, limit: int) -> tuple[list[str], int]:
         """Make due jobs ready."""

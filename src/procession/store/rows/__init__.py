@@ -11,6 +11,7 @@ name says variables, args or events, and MessagePack where it says state. Empty 
 from procession.store.rows.calls import (
     ClaimedJob,
     Deployment,
+    JobAdjustment,
     JobEnd,
     JobOutcome,
     NewDecision,
@@ -64,6 +65,7 @@ __all__ = [
     "JobChange",
     "JobEnd",
     "JobFence",
+    "JobAdjustment",
     "JobFilter",
     "JobOutcome",
     "NewDecision",

@@ -11,10 +11,15 @@ from procession.store.rows.steps import JobFence
 
 
 class Want(Row, kw_only=True):
-    """How many jobs of a queue a process has room for."""
+    """How many jobs of a queue a process has room for.
+
+    ``lease_ms`` 0: the lease lives with the node that claims. Otherwise the jobs are for workers that are no nodes: the
+    lease is nobody's (``jobs.REMOTE``) and ends by itself after that time.
+    """
 
     queue: str
     count: int
+    lease_ms: int = 0
 
 
 class ClaimedJob(Row, kw_only=True):
@@ -55,6 +60,16 @@ class JobOutcome(Row, kw_only=True):
     delay_ms: int = 0
     error: str = ""
     retries: int = -1  # RETRY: set the attempts left to this instead of one less
+
+
+class JobAdjustment(Row, kw_only=True):
+    """What somebody changes about a job that is there. Only with ``lease``, if that is not 0."""
+
+    key: int
+    lease: int = 0
+    lease_ms: int = -1  # a REMOTE lease ends so long after now; -1: as it was
+    retries: int = -1  # -1: as they were
+    priority: int | None = None
 
 
 # --- deployments -----------------------------------------------------------------------------------------------------

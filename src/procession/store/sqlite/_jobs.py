@@ -10,7 +10,7 @@ import msgspec
 from procession.jobs.kinds import JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
-from procession.store.rows import ClaimedJob, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
+from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
 from procession.store.sqlite._session import Session
 
 
@@ -85,11 +85,15 @@ def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[Claim
     """Lease ready jobs, by priority and age within each queue."""
     found: list[_Ready] = []
     for want in wants:
-        if want.count > 0:
-            found += _decode_ready(session.value("find_ready_jobs", queue=want.queue, count=want.count))
-    if not found:
-        return []
-    session.for_keys("lease_jobs", [job.key for job in found], node=node)
+        if want.count <= 0:
+            continue
+        ready = _decode_ready(session.value("find_ready_jobs", queue=want.queue, count=want.count))
+        found += ready
+        if want.lease_ms:
+            session.for_keys("lease_jobs_remotely", [job.key for job in ready], until=session.now + want.lease_ms)
+        else:
+            local += [job.key for job in ready]
+    session.for_keys("lease_jobs", local, node=node)
     return [
         ClaimedJob(
             key=job.key,
@@ -135,6 +139,23 @@ def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
 
 
 def close_jobs(session: Session, fences: Sequence[JobFence]) -> set[int]:
+def adjust_jobs(session: Session, changes: Sequence[JobAdjustment]) -> list[bool]:
+    """Change jobs where they are."""
+    return [
+        session.value(
+            "adjust_job",
+            now=session.now,
+            key=change.key,
+            lease=change.lease,
+            lease_ms=change.lease_ms,
+            retries=change.retries,
+            priority=change.priority,
+        )
+        is not None
+        for change in changes
+    ]
+
+
     """Delete jobs whose leases are held: which."""
     if not fences:
         return set()

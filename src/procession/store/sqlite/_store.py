@@ -27,6 +27,7 @@ from procession.store.rows import (
     Deployment,
     HistoryRow,
     InstanceFilter,
+    JobAdjustment,
     JobFence,
     JobFilter,
     JobOutcome,
@@ -240,6 +241,10 @@ class SqliteStore(Operating):
 
     async def promote(self, limit: int) -> tuple[list[str], int]:
         """Make due jobs ready."""
+    async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
+        """Change jobs where they are."""
+        return await self._write_each(_jobs.adjust_jobs, changes)
+
         return await self._write(partial(_jobs.promote_jobs, limit=limit))
 
     async def list_jobs(self, which: JobFilter) -> list[StoredJob]:

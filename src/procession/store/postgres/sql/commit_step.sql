@@ -10,7 +10,7 @@ with s as materialized (
 ), fenced as materialized (
     select f.instance
     from f
-    left join (select key, lease from procession.job where key = any($9) and state = 1) held
+    left join (select key, lease from procession.job where key = any($9) and (state = 1 or (state = 2 and owner = -1))) held
            on held.key = f.job and held.lease = f.lease
     where f.lease > 0 and held.key is null
 ), i as (

@@ -14,14 +14,14 @@ with s as materialized (
 ), fenced as materialized (
     select f.instance
     from f
-    left join (select key, lease from procession.job where key = any($9) and state = 1) held
+    left join (select key, lease from procession.job where key = any($9) and (state = 1 or (state = 2 and owner = -1))) held
            on held.key = f.job and held.lease = f.lease
     where f.lease > 0 and held.key is null
     union all
     select c.instance
     from c
     left join (select key, lease from procession.job
-               where key = any(array(select key from c)) and state = 1) held
+               where key = any(array(select key from c)) and (state = 1 or (state = 2 and owner = -1))) held
            on held.key = c.key and held.lease = c.lease
     where c.lease > 0 and held.key is null
 ), o as materialized (

@@ -4,5 +4,5 @@ with u as materialized (
 )
 delete from procession.job
 using u
-where job.key = any($1) and job.key = u.key and job.lease = u.lease and job.state = 1
+where job.key = any($1) and job.key = u.key and job.lease = u.lease and (job.state = 1 or (job.state = 2 and job.owner = -1))
 returning job.key, job.lease

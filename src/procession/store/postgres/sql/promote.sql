@@ -8,7 +8,7 @@ with picked as materialized (
     limit $1
     for no key update skip locked
 ), promoted as (
-    update procession.job set state = 0 where key = any(array(select key from picked)) returning queue
+    update procession.job set state = 0, owner = null where key = any(array(select key from picked)) returning queue
 )
 select array(select distinct queue from promoted order by queue) as queues,
        (select run_at

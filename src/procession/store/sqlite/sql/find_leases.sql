@@ -1,3 +1,3 @@
 SELECT json_group_array(json_array(key, lease))
 FROM procession_job
-WHERE key IN (SELECT value FROM json_each(:keys)) AND state = 1
+WHERE key IN (SELECT value FROM json_each(:keys)) AND (state = 1 OR (state = 2 AND owner = -1))
