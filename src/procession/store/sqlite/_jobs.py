@@ -84,6 +84,7 @@ def enqueue_jobs(session: Session, jobs: Sequence[NewJob]) -> list[None]:
 def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
     """Lease ready jobs, by priority and age within each queue."""
     found: list[_Ready] = []
+    local: list[int] = []
     for want in wants:
         if want.count <= 0:
             continue
@@ -155,6 +156,7 @@ def adjust_jobs(session: Session, changes: Sequence[JobAdjustment]) -> list[bool
         for change in changes
     ]
 
+def close_jobs(session: Session, fences: Sequence[JobFence]) -> set[int]:
 
     """Delete jobs whose leases are held: which."""
     if not fences:
@@ -228,6 +230,7 @@ def _end_of_run(outcome: JobOutcome, now: int) -> dict[str, object]:
     values: dict[str, Any] = {
         "key": outcome.key,
         "state": _READY,
+        "now": now,
         "run_at": None,
         "attempt_change": 0 if uses_attempt else -1,
         "retries": -1,

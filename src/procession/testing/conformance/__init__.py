@@ -14,6 +14,7 @@ from procession.testing.conformance.committing import TestCommit, TestFences, Te
 from procession.testing.conformance.deciding import TestDecisions, TestFindDecision
 from procession.testing.conformance.deploying import TestDeploy, TestFindDefinition
 from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
+from procession.testing.conformance.leasing import TestAdjustments, TestRemoteLeases
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
 from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
 from procession.testing.conformance.migrating import TestMigration
@@ -27,6 +28,7 @@ from procession.testing.conformance.stage import ManualClock, Reopen
 __all__ = [
     "ManualClock",
     "Reopen",
+    "TestAdjustments",
     "TestBatches",
     "TestClaim",
     "TestCommit",
@@ -54,6 +56,7 @@ __all__ = [
     "TestPublish",
     "TestPublishingJobs",
     "TestRefusals",
+    "TestRemoteLeases",
     "TestRescue",
     "TestSignals",
     "TestStartChannels",
