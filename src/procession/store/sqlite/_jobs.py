@@ -139,7 +139,6 @@ def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
     return answers
 
 
-def close_jobs(session: Session, fences: Sequence[JobFence]) -> set[int]:
 def adjust_jobs(session: Session, changes: Sequence[JobAdjustment]) -> list[bool]:
     """Change jobs where they are."""
     return [
@@ -156,8 +155,8 @@ def adjust_jobs(session: Session, changes: Sequence[JobAdjustment]) -> list[bool
         for change in changes
     ]
 
-def close_jobs(session: Session, fences: Sequence[JobFence]) -> set[int]:
 
+def close_jobs(session: Session, fences: Sequence[JobFence]) -> set[int]:
     """Delete jobs whose leases are held: which."""
     if not fences:
         return set()
@@ -230,8 +229,8 @@ def _end_of_run(outcome: JobOutcome, now: int) -> dict[str, object]:
     values: dict[str, Any] = {
         "key": outcome.key,
         "state": _READY,
-        "now": now,
         "run_at": None,
+        "now": now,
         "attempt_change": 0 if uses_attempt else -1,
         "retries": -1,
         "clear_crashes": end != JobEnd.RELEASE,
