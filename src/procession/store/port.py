@@ -185,6 +185,17 @@ class Store(Protocol):
 
         Every claim raises ``lease`` and ``attempt`` by one. Jobs locked by others are skipped. Within a queue the
         answer is in claim order: priority, ``run_at``, key. A queue stands in ``wants`` once.
+
+        With ``lease_ms`` a job is leased to no node: its owner is REMOTE, its state SCHEDULED, its ``run_at`` the end
+        of the lease, when ``promote`` makes it READY. It is held under its lease like one that runs; RELEASE and
+        FAILED then set ``run_at`` to now.
+        """
+        ...
+
+    async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
+        """Change jobs where they are; False for one that is not there, or not (any more) under that lease.
+
+        Also False where ``lease_ms`` is given and the job is not leased to a remote worker.
         """
         ...
 
@@ -201,17 +212,6 @@ class Store(Protocol):
         """Make due SCHEDULED jobs READY: (queues that got some, instant of the next due job or 0)."""
         ...
 
-
-        With ``lease_ms`` a job is leased to no node: its owner is REMOTE, its state SCHEDULED, its ``run_at`` the end
-        of the lease, when ``promote`` makes it READY. It is held under its lease like one that runs; RELEASE and
-        FAILED then set ``run_at`` to now.
-        """
-        ...
-
-    async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
-        """Change jobs where they are; False for one that is not there, or not (any more) under that lease.
-
-        Also False where ``lease_ms`` is given and the job is not leased to a remote worker.
     async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
         """A page, oldest first."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappop
+from heapq import heappop, heappush
 
 from procession.jobs.kinds import REMOTE, JobState
 from procession.store._shared.refusals import clean_text
@@ -18,11 +18,15 @@ def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[Claimed
     jobs = tables.jobs
     for want in wants:
         heap, room = tables.ready.get(want.queue), want.count
+        passed: list[tuple[int, int, int]] = []
         while heap and room > 0:
             priority, run_at, key = heappop(heap)
             job = jobs.get(key)
             if job is None or job.state or job.run_at != run_at or job.priority != -priority:
                 continue  # the entry is out of date (state 0 is READY)
+            if want.tenants is not None and job.tenant not in want.tenants:
+                passed.append((priority, run_at, key))
+                continue
             job.lease += 1
             job.attempt += 1
             if want.lease_ms:
@@ -32,8 +36,11 @@ def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[Claimed
                 job.state, job.owner = JobState.RUNNING, node
             room -= 1
             claimed.append(_claimed(job))
-        if heap is not None and not heap:
-            del tables.ready[want.queue]
+        if heap is not None:
+            for entry in passed:
+                heappush(heap, entry)
+            if not heap:
+                del tables.ready[want.queue]
     return claimed
 
 

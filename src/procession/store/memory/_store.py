@@ -22,8 +22,8 @@ from procession.store.rows import (
     Deployment,
     HistoryRow,
     InstanceFilter,
-    JobFence,
     JobAdjustment,
+    JobFence,
     JobFilter,
     JobOutcome,
     NewJob,
@@ -181,16 +181,16 @@ class MemoryStore(Operating):
         tables, now = self._tables, self._clock()
         return [_jobs.finish_job(tables, outcome, now) for outcome in outcomes]
 
-    async def promote(self, limit: int) -> tuple[list[str], int]:
-        """Make due jobs ready."""
-        return _jobs.promote_jobs(self._tables, limit)
-
-    async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
         now = self._clock()
         return [_jobs.adjust_job(self._tables, change, now) for change in changes]
 
+    async def promote(self, limit: int) -> tuple[list[str], int]:
+        """Make due jobs ready."""
+        return _jobs.promote_jobs(self._tables, limit)
+
+    async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
         """A page, oldest first."""
         return _listings.page_of_jobs(self._tables, which)
 

@@ -247,7 +247,8 @@ class PostgresStore(Operating):
         if len(local) < len(wants):
             remote = [want for want in wants if want.lease_ms]
             columns = [[w.queue for w in remote], [w.count for w in remote], [w.lease_ms for w in remote]]
-            rows = rows + await self._claims.fetch("claim_remotely", *columns, self._bound_now())
+            tenants = [None if w.tenants is None else encode_json(w.tenants) for w in remote]
+            rows = rows + await self._claims.fetch("claim_remotely", *columns, self._bound_now(), tenants)
         rows.sort(key=_claim_order)
         return [reading.claimed_job(row) for row in rows]
 

@@ -14,12 +14,13 @@ class Want(Row, kw_only=True):
     """How many jobs of a queue a process has room for.
 
     ``lease_ms`` 0: the lease lives with the node that claims. Otherwise the jobs are for workers that are no nodes: the
-    lease is nobody's (``jobs.REMOTE``) and ends by itself after that time.
+    lease is nobody's (``jobs.REMOTE``) and ends by itself after that time; ``tenants`` says whose jobs they may be.
     """
 
     queue: str
     count: int
     lease_ms: int = 0
+    tenants: list[str] | None = None  # None: of any tenant; only with ``lease_ms``
 
 
 class ClaimedJob(Row, kw_only=True):

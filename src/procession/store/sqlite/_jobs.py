@@ -11,7 +11,7 @@ from procession.jobs.kinds import JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
 from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
-from procession.store.sqlite._session import Session
+from procession.store.sqlite._session import Session, as_json
 
 
 class _Ready(msgspec.Struct, array_like=True, gc=False):
@@ -88,7 +88,7 @@ def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[Claim
     for want in wants:
         if want.count <= 0:
             continue
-        ready = _decode_ready(session.value("find_ready_jobs", queue=want.queue, count=want.count))
+        ready = _find_ready(session, want)
         found += ready
         if want.lease_ms:
             session.for_keys("lease_jobs_remotely", [job.key for job in ready], until=session.now + want.lease_ms)
@@ -193,6 +193,14 @@ def rescue_jobs(session: Session, dead_after_ms: int, limit: int, crash_budget: 
     rescue.jobs = len(changes)
     rescue.woken = sorted(woken)
     return rescue
+
+
+def _find_ready(session: Session, want: Want) -> list[_Ready]:
+    if want.tenants is None:
+        return _decode_ready(session.value("find_ready_jobs", queue=want.queue, count=want.count))
+    tenants = as_json(want.tenants)
+    found = session.value("find_ready_jobs_of_tenants", queue=want.queue, count=want.count, tenants=tenants)
+    return _decode_ready(found)
 
 
 def _row(job: NewJob, now: int) -> tuple[object, ...]:

@@ -239,12 +239,12 @@ class SqliteStore(Operating):
         """End runs under their leases."""
         return await self._write_each(_jobs.finish_jobs, outcomes)
 
-    async def promote(self, limit: int) -> tuple[list[str], int]:
-        """Make due jobs ready."""
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
         return await self._write_each(_jobs.adjust_jobs, changes)
 
+    async def promote(self, limit: int) -> tuple[list[str], int]:
+        """Make due jobs ready."""
         return await self._write(partial(_jobs.promote_jobs, limit=limit))
 
     async def list_jobs(self, which: JobFilter) -> list[StoredJob]:

@@ -63,6 +63,15 @@ class TestRemoteLeases:
             assert [job.priority for job in of_queue] == [7, 4]
             assert {(await stored(store, job.key)).owner for job in of_queue} == {owner}
 
+    async def test_a_worker_of_some_tenants_gets_only_their_jobs(self, store: Store, keys: Keys) -> None:
+        of = {tenant: new_job(keys, tenant=tenant, priority=len(tenant)) for tenant in ("acme", "", "initech")}
+        await store.enqueue(list(of.values()))
+        claimed = await store.claim(5, [Want(queue="mail", count=9, lease_ms=500, tenants=["", "acme"])])
+        assert [job.key for job in claimed] == [of["acme"].key, of[""].key]
+        assert await store.claim(5, [Want(queue="mail", count=9, lease_ms=500, tenants=[])]) == []
+        (left,) = await claim_remotely(store)
+        assert (left.key, left.tenant) == (of["initech"].key, "initech")
+
     async def test_what_is_not_answered_in_time_is_ready_again(
         self, store: Store, keys: Keys, clock: ManualClock
     ) -> None:

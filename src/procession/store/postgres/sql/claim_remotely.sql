@@ -1,7 +1,7 @@
 -- As claim.sql, for workers that are no nodes: scheduled (2) for the end of the lease, owned by nobody that could die
 -- (-1). When that time comes promote.sql makes them ready again.
 with w as (
-    select * from unnest($1::text[], $2::int[], $3::bigint[]) as u (queue, count, lease_ms)
+    select * from unnest($1::text[], $2::int[], $3::bigint[], $5::json[]) as u (queue, count, lease_ms, tenants)
 ), picked as materialized (
     select p.key, p.run_at, w.lease_ms
     from w
@@ -9,6 +9,7 @@ with w as (
         select key, run_at
         from procession.job
         where state = 0 and queue = w.queue
+          and (w.tenants is null or coalesce(tenant, '') in (select json_array_elements_text(w.tenants)))
         order by priority desc, run_at, key
         limit w.count
         for no key update skip locked
