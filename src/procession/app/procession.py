@@ -20,7 +20,8 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -33,7 +34,7 @@ from procession.app.deployments import File, read_files
 from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
 from procession.app.views import Deployment, ProcessInstance, Published
-from procession.app.wiring import database_of, redacted, store_factory
+from procession.app.wiring import StoreFactory, database_of, redacted, store_factory
 from procession.core.commands import (
     Cancel,
     CompleteUserTask,
@@ -80,9 +81,9 @@ class Procession(Operations):
         slots: WorkerSettings | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.url = redacted(url)
-        self._factory = store_factory(url, clock=clock)
-        self._database = database_of(url)
+        self.url: str = redacted(url)
+        self._factory: StoreFactory = store_factory(url, clock=clock)
+        self._database: str = database_of(url)
         self._clock = clock
         self._settings = _with_options(settings or Settings(), history, strict=strict)
         self._name = name or f"{socket.gethostname()}-{os.getpid()}"
@@ -90,7 +91,8 @@ class Procession(Operations):
         self._opened: Engine | None = None
         self._opening = False
         self._sync: SyncProcession | None = None
-        self._may_migrate = self._database in MIGRATED_AT_OPEN
+        self._may_migrate: bool = self._database in MIGRATED_AT_OPEN
+        self.ignores_connections = False
         self._slots = slots or WorkerSettings()
         self.handlers = Registry()
         self.method = self.handlers.method
@@ -133,6 +135,31 @@ class Procession(Operations):
         self.url = redacted(url)
         self._may_migrate = self._database in MIGRATED_AT_OPEN
         return self
+
+    @contextmanager
+    def using(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        around: Callable[[Store], Store] | None = None,
+        ignores_connections: bool = False,
+    ) -> Generator[Self]:
+        """Within the block, work on another database and with another clock, on stores that ``around`` may wrap.
+
+        For tests: what is registered on this object, and whoever holds it, is tried elsewhere. ``ignores_connections``:
+        a ``connection`` that callers give is left aside. Raises Misconfigured, and Conflict when it is open.
+        """
+        before = (self._factory, self._database, self.url, self._may_migrate, self._clock, self.ignores_connections)
+        self._clock, self.ignores_connections = clock, ignores_connections
+        try:
+            self.use(url)
+            if around is not None:
+                factory, wrap = self._factory, around
+                self._factory = lambda: wrap(factory())
+            yield self
+        finally:
+            self._factory, self._database, self.url, self._may_migrate, self._clock, self.ignores_connections = before
 
     def forget(self) -> None:
         """Leave what a process before a fork opened to that process: it is neither used nor closed in this one."""
@@ -240,7 +267,7 @@ class Procession(Operations):
         transaction of that connection: it exists when, and only when, that commits, and then starts by itself.
         Raises NotFound when no such process is deployed, InvalidValue for variables that cannot be stored.
         """
-        if connection is not None:
+        if connection is not None and not self.ignores_connections:
             key, statements = await self.prepare_start(
                 process_id, variables, business_id=business_id, version=version, version_tag=version_tag, tags=tags
             )

@@ -241,7 +241,7 @@ class SyncProcession:
         **options: Unpack[StartOptions],
     ) -> int:
         """See ``Procession.start``; with ``connection`` in the transaction of that connection, in this thread."""
-        if connection is None:
+        if connection is None or self._app.ignores_connections:
             return self.call(self._app.start(process_id, variables, **options))
         key, statements = self.call(self._app.prepare_start(process_id, variables, **options))
         waiting = self._app.execute_on(connection, statements)
