@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from procession.core import events as e
-from procession.core.state import Compensation, ElementInstance, Incident, IncidentKind, State, Status, Wait
+from procession.core.state import ENDING, Compensation, ElementInstance, Incident, IncidentKind, State, Status, Wait
 
 Applier = Callable[[State, Any], None]
 
@@ -46,6 +46,7 @@ def ended(state: State, event: e.Ended) -> None:
     state.status = Status(event.status)
     state.nodes.pop(state.root, None)
     state.children.pop(state.root, None)
+    state.ending.clear()
     state.start_channel = ""
 
 
@@ -77,6 +78,8 @@ def gone(state: State, event: e.Completed | e.Terminated) -> None:
     siblings = state.children.get(node.scope)
     if siblings is not None:
         siblings.pop(key, None)
+    if state.ending:
+        state.ending.pop(key, None)
     if state.counts is not None:
         count(state, node.scope, node.element, -1)
 
@@ -323,6 +326,11 @@ def data_changed(state: State, event: e.DataChanged) -> None:
         else:
             data[name] = value
     node.data = data or None
+    if ENDING in event.changes:
+        if ENDING in data:
+            state.ending[event.key] = None
+        else:
+            state.ending.pop(event.key, None)
 
 
 def compensation_recorded(state: State, event: e.CompensationRecorded) -> None:

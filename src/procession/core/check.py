@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from procession.core.listening import LISTENER
-from procession.core.state import Compensation, ElementInstance, Phase, State, Status
+from procession.core.removal import is_going
+from procession.core.state import ENDING, Compensation, ElementInstance, Phase, State, Status
 from procession.errors import Bug
 from procession.model.definition import Definition, Kind
 
@@ -53,8 +54,10 @@ def _node(definition: Definition, state: State, node: ElementInstance) -> list[s
             problems.append(f"{name} is not among the children of its scope")
         elif not scope.body and definition.elements[scope.element].kind not in SCOPES:
             problems.append(f"{name} is in scope {node.scope}, which is no scope")
-    ending = state.nodes[state.root].phase == Phase.TERMINATING
+    ending = node.key in state.ending or is_going(state, node.key)
     listens = bool(node.data and LISTENER in node.data)
+    if node.phase == Phase.TERMINATING and not ending:
+        problems.append(f"{name} is TERMINATING and nothing takes it away")
     if node.phase not in {Phase.ACTIVE, Phase.TERMINATING} and not node.incident and not listens:
         problems.append(f"{name} stays in phase {Phase(node.phase).name} without an incident")
     parked = (node.arrived or {}).values()
@@ -149,6 +152,8 @@ def _indexes(state: State) -> list[str]:
         problems.append("the index of waits differs from the element instances")
     if dict(Counter(scope for _, _, scope in state.pending)) != state.moving:
         problems.append("the index of tokens on their way differs from the tokens")
+    if {node.key for node in state.nodes.values() if node.data and ENDING in node.data} != set(state.ending):
+        problems.append("the index of what goes differs from the element instances")
     if parked != set(state.parked):
         problems.append("the index of scopes with parked tokens differs from the element instances")
     if children != set(state.nodes) - {state.root}:

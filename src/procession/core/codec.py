@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from procession.core.state import ElementInstance, Incident, State
+from procession.core.state import ENDING, ElementInstance, Incident, State
 
 
 class Stored(msgspec.Struct, array_like=True):
@@ -113,3 +113,5 @@ def _index(state: State, node: ElementInstance) -> None:
         state.waits[wait.key] = key
     if node.arrived:
         state.parked[key] = None
+    if node.data and ENDING in node.data:
+        state.ending[key] = None

@@ -42,16 +42,17 @@ from procession.core.elements.errors import catch, find_catcher, throw_error, th
 from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
 from procession.core.elements.signals import served
 from procession.core.elements.triggers import fire
-from procession.core.lifecycle import begin, complete, end_all, raise_incident, resolve
+from procession.core.lifecycle import begin, complete, raise_incident, resolve
 from procession.core.listening import LISTENER
 from procession.core.modify import modify
 from procession.core.moving import run, take_up
 from procession.core.problems import Problem
+from procession.core.removal import end_all, go_on_removing, is_going, is_told, tell, was_told
 from procession.core.state import ElementInstance, IncidentKind, Phase, State, Status
 from procession.core.step import Step
 from procession.core.surroundings import NONE, Surroundings
 from procession.core.variables import propagate, write
-from procession.errors import Conflict, NotFound
+from procession.errors import Conflict, InvalidValue, NotFound
 from procession.ids import Keys
 from procession.model.definition import Definition, Element, Trigger
 
@@ -84,7 +85,7 @@ def decide(
     HANDLERS[type(command)](step, command)
     if step.todo or step.ended_in or (definition.has_conditions and (step.changed or step.new_conditions)):
         run(step)
-    if step.cut and step.state.status == Status.ACTIVE:
+    if step.cut and (step.state.status == Status.ACTIVE or _is_cancelled(step)):
         step.follow_ups.append(Send(step.state.key, Continue()))
     return Decision(step.state, step.events, step.follow_ups)
 
@@ -132,7 +133,7 @@ def complete_job(step: Step, command: CompleteJob) -> None:
     if node.data and LISTENER in node.data:
         listener_done(step, element, node, command)
     elif element.ad_hoc is not None:
-        job_done(step, element, node, command)
+        job_done(step, node, command)
     else:
         complete(step, element, node, command.variables)
 
@@ -154,7 +155,11 @@ def fail_job(step: Step, command: FailJob) -> None:
 
 def throw_job_error(step: Step, command: ThrowError) -> None:
     """A worker throws a BPMN error from its job."""
-    node, _ = _owner(step, command.job, "job")
+    node, element = _owner(step, command.job, "job")
+    if is_told(node):
+        where = f"of '{element.id}' (line {element.line})"
+        message = f"A canceling listener {where} cannot throw the error '{command.code}': the user task goes anyway"
+        raise InvalidValue(message)
     if node.incident:
         step.emit(e.IncidentResolved(node.incident, "canceled"))
     step.emit(e.JobClosed(command.job, "error"))
@@ -224,17 +229,23 @@ def cancel(step: Step, command: Cancel) -> None:
 def resolve_incident(step: Step, command: ResolveIncident) -> None:
     """Try again what raised an incident."""
     incident = step.state.incidents.get(command.incident)
-    if incident is not None:
-        _must_not_be_ending(step)
     if incident is None:
         message = f"Instance {step.state.key} has no open incident {command.incident}"
         raise NotFound(message)
+    node = step.state.nodes[incident.element_instance]
+    element = step.elements[node.element]
+    told = node.phase == Phase.TERMINATING and bool(node.user_task)
+    if not told:
+        _must_not_be_going(step, node.key)
     if incident.job and command.retries < 1:
         message = f"Job {incident.job} has no attempts left: resolve incident {incident.key} with retries of at least 1"
         raise Conflict(message)
-    node = step.state.nodes[incident.element_instance]
     step.emit(e.IncidentResolved(incident.key, "resolved"))
-    resolve(step, step.elements[node.element], node, command.retries)
+    if told and not node.job:
+        if not tell(step, node):
+            was_told(step, node)
+    else:
+        resolve(step, element, node, command.retries)
 
 
 def set_variables(step: Step, command: SetVariables) -> None:
@@ -255,6 +266,7 @@ def child_ended(step: Step, command: ChildEnded) -> None:
     if node is None or node.called != command.child:
         message = f"Element instance {command.element_instance} does not wait for instance {command.child} (any more)"
         raise NotFound(message)
+    _must_not_be_going(step, node.key)
     element = step.elements[node.element]
     if command.outcome == "completed":
         scopes.call_completed(step, element, node, command.variables)
@@ -273,7 +285,7 @@ def child_ended(step: Step, command: ChildEnded) -> None:
 def error_uncaught(step: Step, command: ErrorUncaught) -> None:
     """The callers did not catch: the error becomes an incident where it was thrown."""
     for node in list(step.state.nodes.values()):
-        if not node.data or node.data.get("error") != command.code:
+        if not node.data or node.data.get("error") != command.code or is_going(step.state, node.key):
             continue
         step.emit(e.DataChanged(node.key, {"error": None, "message": None}))
         if node.called:
@@ -285,16 +297,17 @@ def error_uncaught(step: Step, command: ErrorUncaught) -> None:
 def continue_step(step: Step, command: Continue) -> None:
     """Go on with the tokens that a bounded step left on their way. Of a suspended instance they wait for Resume."""
     del command
-    root = step.state.nodes.get(step.state.root)
-    if root is not None and root.phase == Phase.TERMINATING:
-        end_all(step, (root.data or {}).get("reason", ""))
+    if step.state.status == Status.SUSPENDED and not _is_cancelled(step):
         return
-    if step.state.status == Status.SUSPENDED:
-        return
-    if not step.state.pending and not conditions.are_deferred(step):
+    if step.state.ending:
+        go_on_removing(step)
+        if step.cut:
+            return
+    elif not step.state.pending and not conditions.are_deferred(step):
         message = f"Instance {step.state.key} has no deferred tokens"
         raise NotFound(message)
-    take_up(step)
+    if step.state.status == Status.ACTIVE:
+        take_up(step)
 
 
 def suspend(step: Step, command: Suspend) -> None:
@@ -311,7 +324,10 @@ def resume(step: Step, command: Resume) -> None:
         message = f"Instance {step.state.key} is not suspended"
         raise Conflict(message)
     step.emit(e.Resumed())
-    take_up(step)
+    if step.state.ending:
+        go_on_removing(step)
+    if not step.cut:
+        take_up(step)
 
 
 # --- internal ---------------------------------------------------------------------------------------------------------
@@ -323,10 +339,9 @@ def _owner(step: Step, key: int, what: str) -> tuple[ElementInstance, Element]:
     if owner is None:
         message = f"Instance {step.state.key} has no open {what} {key}: it was completed or canceled"
         raise NotFound(message)
-    nodes = step.state.nodes
-    if nodes[step.state.root].phase == Phase.TERMINATING:
-        _must_not_be_ending(step)
-    node = nodes[owner]
+    node = step.state.nodes[owner]
+    if step.state.ending and not (what == "job" and is_told(node)):
+        _must_not_be_going(step, owner)
     return node, step.elements[node.element]
 
 
@@ -336,15 +351,25 @@ def _waiting(step: Step, key: int, what: str) -> ElementInstance:
     if owner is None:
         message = f"Instance {step.state.key} does not wait for {what} {key} (any more)"
         raise NotFound(message)
-    _must_not_be_ending(step)
+    _must_not_be_going(step, owner)
     return step.state.nodes[owner]
 
 
-def _must_not_be_ending(step: Step) -> None:
-    """Refuse what comes while a huge instance is cancelled step by step. Raises Conflict."""
-    if step.state.nodes[step.state.root].phase == Phase.TERMINATING:
+def _must_not_be_going(step: Step, key: int) -> None:
+    """Refuse what comes for an element instance that is taken away step by step. Raises Conflict."""
+    if _is_cancelled(step):
         message = f"Instance {step.state.key} is being cancelled"
         raise Conflict(message)
+    if is_going(step.state, key):
+        element = step.elements[step.state.nodes[key].element]
+        message = f"Element instance {key} of '{element.id}' is being taken away: what was to interrupt it has happened"
+        raise Conflict(message)
+
+
+def _is_cancelled(step: Step) -> bool:
+    """Whether the instance is being cancelled."""
+    root = step.state.nodes.get(step.state.root)
+    return root is not None and root.phase == Phase.TERMINATING
 
 
 def _must_be_active(step: Step) -> None:

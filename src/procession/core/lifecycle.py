@@ -2,7 +2,7 @@
 
     activate --> begin -------> (work) --> complete --> finish ----------> leave --> gone, tokens on the flows
                  inputs, waits   start()    results      output mappings     choose flows, close waits
-    terminate: children first, then jobs, tasks, waits, called instances, incidents, then the element itself
+    terminate: children first, then jobs, tasks, waits, calls, incidents, then the element itself (see removal.py)
 
 Where a problem stops it, the element instance stays in the phase of that step (ACTIVATING: begin, ACTIVE: work,
 COMPLETING: finish, LEAVING: leave) with an incident, and resolving the incident does exactly that step again.
@@ -15,14 +15,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from procession.core import events as e
-from procession.core.commands import Cancel, Send
 from procession.core.listening import listen
 from procession.core.problems import Problem
-from procession.core.state import ElementInstance, IncidentKind, Phase, Status
+from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import map_inputs, map_outputs, propagate, write
 from procession.core.waits import close_waits, close_waits_of, open_boundaries
-from procession.limits import STEP_EVENTS_MAX
 from procession.model.definition import Element, Kind
 
 Enter = Callable[[Step, Element, int, int], None]
@@ -250,71 +248,6 @@ def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> No
                 step.defer(flow, chosen.target, scope)
             else:
                 step.todo.append((flow, chosen.target, scope))
-
-
-def terminate(step: Step, key: int) -> None:
-    """Remove an element instance and all within it, children first. Tokens on their way to it find it gone."""
-    clear(step, key)
-    node = step.state.nodes[key]
-    release(step, node)
-    step.emit(e.Terminated(key))
-
-
-def empty(step: Step, key: int, but: int = 0) -> None:
-    """Remove everything within a scope that lives on: children (except ``but``), and all tokens."""
-    clear(step, key, but)
-    step.forget_tokens_of(key)
-
-
-def clear(step: Step, key: int, but: int = 0) -> None:
-    """Remove children, parked tokens and deferred tokens."""
-    state = step.state
-    for child in list(state.children.get(key, ())):
-        if child != but and child in state.nodes:
-            terminate(step, child)
-    node = state.nodes[key]
-    for element, here in list((node.arrived or {}).items()):
-        flows = tuple(flow for flow, count in here.items() for _ in range(count))
-        step.emit(e.TokensRemoved(element, key, flows))
-    if key in state.moving:
-        step.emit(e.TokensDropped(key))
-
-
-def end_all(step: Step, reason: str) -> None:
-    """Terminate the instance: everything within, in bounded steps, then itself."""
-    root = step.state.nodes[step.state.root]
-    if not empty_some(step, root.key):
-        if root.phase != Phase.TERMINATING:
-            step.emit(e.PhaseChanged(root.key, Phase.TERMINATING))
-            step.emit(e.DataChanged(root.key, {"reason": reason}))
-        step.cut = True
-        return
-    empty(step, root.key)
-    release(step, root)
-    step.emit(e.Ended(Status.TERMINATED, reason))
-
-
-def empty_some(step: Step, key: int) -> bool:
-    """Remove element instances within a scope, innermost first, up to the bound of a step. True when none is left."""
-    for child in list(step.state.children.get(key, ())):
-        if len(step.events) >= STEP_EVENTS_MAX or not empty_some(step, child):
-            return False
-        terminate(step, child)
-    return True
-
-
-def release(step: Step, node: ElementInstance) -> None:
-    """Close what an element instance holds: job, user task, waits, called instance, incident."""
-    if node.job:
-        step.emit(e.JobClosed(node.job, "canceled"))
-    if node.user_task:
-        step.emit(e.UserTaskClosed(node.user_task, "canceled"))
-    if node.called:
-        step.follow_ups.append(Send(node.called, Cancel(by_parent=True, reason="its caller was interrupted")))
-        step.emit(e.CallEnded(node.key, "terminated"))
-    if node.incident:
-        step.emit(e.IncidentResolved(node.incident, "canceled"))
-    close_waits(step, node)
 
 
 def record(step: Step, element: Element, node: ElementInstance) -> None:

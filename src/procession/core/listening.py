@@ -21,6 +21,7 @@ PHASES = {
     "start": Phase.ACTIVATING,
     "end": Phase.COMPLETING,
     "take": Phase.LEAVING,
+    "canceling": Phase.TERMINATING,
 }  # others: the user task is open, its element active
 RETRIES_MAX = 32_767
 

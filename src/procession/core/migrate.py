@@ -49,6 +49,9 @@ def migrate(
     if state.status not in {Status.ACTIVE, Status.SUSPENDED}:
         message = f"Instance {state.key} is over already"
         raise Conflict(message)
+    if state.ending:
+        message = f"Something of instance {state.key} is being taken away: migrate it when that has come to its end"
+        raise Conflict(message)
     errors = [found for found in migration_findings(source, target, state, mapping) if found.severity == "error"]
     if errors:
         listed = "; ".join(found.message for found in errors)

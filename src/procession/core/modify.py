@@ -6,11 +6,10 @@ that loses its last token is terminated with it, the instance too.
 
 from __future__ import annotations
 
-from procession.core import events as e
 from procession.core.commands import Modify, Move
-from procession.core.elements.multi_instance import inner_removed
 from procession.core.elements.paths import activate_at, path_to
-from procession.core.lifecycle import HANDLER_DONE, close_event_sub_processes, release, terminate
+from procession.core.elements.removed import remove
+from procession.core.removal import is_going, is_gone
 from procession.core.state import ElementInstance, Phase, Status
 from procession.core.step import Step
 from procession.errors import Conflict, NotFound
@@ -39,43 +38,8 @@ def modify(step: Step, command: Modify) -> None:
     for node, target in moved:
         activate_at(step, _element(step, target), node.scope)
     for key in leaving:
-        if key in step.state.nodes:
+        if not is_gone(step.state, key):
             remove(step, key)
-
-
-def remove(step: Step, key: int) -> None:
-    """Terminate an element instance, and the scopes around it that are empty then."""
-    node = step.state.nodes[key]
-    element = step.elements[node.element]
-    scope = node.scope
-    terminate(step, key)
-    around = step.state.nodes[scope]
-    if around.body:
-        inner_removed(step, element, around)
-    elif element.is_for_compensation:
-        HANDLER_DONE[0](step, element, scope)
-    elif not _holds_tokens(step, around):
-        _remove_scope(step, around)
-    else:
-        step.ended_in[scope] = None  # a join may have waited for what is gone
-
-
-def _remove_scope(step: Step, scope: ElementInstance) -> None:
-    """A scope has lost its last token to a modification."""
-    if scope.key != step.state.root:
-        remove(step, scope.key)
-        return
-    close_event_sub_processes(step, scope)
-    release(step, scope)
-    step.emit(e.Ended(Status.TERMINATED, "a modification took the last token away"))
-
-
-def _holds_tokens(step: Step, scope: ElementInstance) -> bool:
-    """Whether something is active, parked or on its way in a scope."""
-    state = step.state
-    if state.children.get(scope.key) or scope.arrived:
-        return True
-    return scope.key in state.moving or any(token[2] == scope.key for token in step.todo)
 
 
 def _sources(step: Step, move: Move) -> list[ElementInstance]:
@@ -87,7 +51,11 @@ def _sources(step: Step, move: Move) -> list[ElementInstance]:
             raise NotFound(message)
         return [nodes[move.element_instance]]
     index = _element(step, move.source).index
-    found = [node for node in nodes.values() if node.element == index and not _is_inner(step, node)]
+    found = [
+        node
+        for node in nodes.values()
+        if node.element == index and not _is_inner(step, node) and not is_going(step.state, node.key)
+    ]
     if not found:
         message = f"'{move.source}' is not active in instance {step.state.key}: there is nothing to move"
         raise NotFound(message)
@@ -107,6 +75,9 @@ def _must_be_removable(step: Step, key: int) -> None:
     if key not in step.state.nodes:
         message = f"Instance {step.state.key} has no active element instance {key}"
         raise NotFound(message)
+    if is_going(step.state, key):
+        message = f"Element instance {key} is being taken away already"
+        raise Conflict(message)
 
 
 def _element(step: Step, element_id: str) -> Element:

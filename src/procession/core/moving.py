@@ -10,6 +10,7 @@ from procession.core import events as e
 from procession.core.elements import complex_gateway, conditions, gateways, scopes
 from procession.core.elements.signals import look_again
 from procession.core.lifecycle import FAMILIES
+from procession.core.removal import is_gone
 from procession.core.state import Status
 from procession.core.step import SIGNAL, Step
 from procession.errors import Bug
@@ -77,10 +78,18 @@ def settle_joins(step: Step) -> bool:
     """Fire one inclusive or complex join of a scope in which something has moved. True when one fired."""
     note_moves(step)
     for scope in list(step.moved):
-        if gateways.settle(step, scope) or settle_complex(step, scope):
+        if not (step.state.ending and _stands_still(step, scope)) and (
+            gateways.settle(step, scope) or settle_complex(step, scope)
+        ):
             return True
         del step.moved[scope]
     return False
+
+
+def _stands_still(step: Step, scope: int) -> bool:
+    """Whether a scope is being emptied or taken away: its tokens go nowhere."""
+    state = step.state
+    return scope in state.ending or is_gone(state, scope)
 
 
 def note_moves(step: Step) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+ENDING = "ending"  # in the data of an element instance that goes, or is emptied, in several steps: see removal.py
+
 
 class Status(IntEnum):
     """Where an instance is in its life."""
@@ -125,7 +127,8 @@ class State(msgspec.Struct, omit_defaults=True):
     independent of the size of the instance. ``children``: scope key -> keys of the element instances directly within,
     in order of creation. ``jobs``: open job, user task or called instance -> element instance. ``waits``: timer or
     subscription -> element instance that waits. ``parked``: scopes that hold tokens before joins. ``conditions``:
-    open conditional waits. ``counts`` and ``masks`` are made when an inclusive join asks for them first.
+    open conditional waits. ``ending``: element instances that are taken away, or emptied, in several steps.
+    ``counts`` and ``masks`` are made when an inclusive join asks for them first.
     """
 
     key: int
@@ -146,5 +149,6 @@ class State(msgspec.Struct, omit_defaults=True):
     parked: dict[int, None] = {}
     conditions: dict[int, None] = {}
     moving: dict[int, int] = {}  # deferred tokens per scope
+    ending: dict[int, None] = {}
     counts: dict[tuple[int, int], int] | None = None  # instances of each element in each scope; None until wanted
     masks: dict[int, int] = {}  # the same as a mask of elements per scope, kept with ``counts``

@@ -12,11 +12,15 @@ from procession.core.elements import (
     gateways,
     listeners,
     multi_instance,
+    removed,
     scopes,
     tasks,
+    triggers,
 )
+from procession.core.elements.compensation import transaction_emptied
 from procession.core.lifecycle import CHOOSERS, COLLECTORS, FAMILIES, HANDLER_DONE, LOOPS, TAKERS, Family, Loop
 from procession.core.problems import Problem
+from procession.core.removal import AFTER
 from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
 from procession.model.definition import Element, Kind
@@ -83,3 +87,14 @@ LOOPS.update(
 TAKERS[:] = [listeners.hold_before_flow]
 COLLECTORS[:] = [ad_hoc.collect]
 HANDLER_DONE[:] = [events.handler_completed]
+AFTER.update(
+    {
+        "boundary": triggers.host_removed,
+        "event-sub-process": triggers.scope_emptied,
+        "settle": scopes.emptied,
+        "terminate": events.all_terminated,
+        "loop": multi_instance.loop_emptied,
+        "cancel": transaction_emptied,
+        "modify": removed.removed,
+    }
+)

@@ -15,8 +15,9 @@ from typing import Any, cast
 from procession.core import events as e
 from procession.core.commands import CompleteJob
 from procession.core.elements.tasks import start_job
-from procession.core.lifecycle import close_event_sub_processes, complete, empty, raise_incident
+from procession.core.lifecycle import close_event_sub_processes, complete, raise_incident
 from procession.core.problems import Problem
+from procession.core.removal import empty
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import plain, propagate, write
@@ -55,6 +56,8 @@ def settle_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
         except Problem as problem:
             raise_incident(step, node, problem, Phase.ACTIVE)
             return
+    if node.key in step.state.ending:
+        return
     data = node.data or {}
     if element.work == Work.JOB and not data.get("closing"):
         ask_again(step, element, node)
@@ -77,9 +80,8 @@ def check_job(step: Step, element: Element, command: CompleteJob) -> None:
             raise NotFound(message)
 
 
-def job_done(step: Step, element: Element, node: ElementInstance, command: CompleteJob) -> None:
+def job_done(step: Step, node: ElementInstance, command: CompleteJob) -> None:
     """The job of an ad-hoc sub-process is done: start what it names, or end if it says that it is enough."""
-    spec = element.ad_hoc or AdHocSpec()
     if command.variables:
         propagate(step, node.key, command.variables)
     for instruction in command.activate:
@@ -89,9 +91,8 @@ def job_done(step: Step, element: Element, node: ElementInstance, command: Compl
     if command.is_completion_condition_fulfilled:
         step.emit(e.DataChanged(node.key, {"closing": True}))
         if command.is_cancel_remaining_instances:
-            empty(step, node.key)
-        if not step.state.children.get(node.key) and not step.todo:
-            finish(step, element, spec, node)
+            empty(step, node.key, "settle")
+        step.ended_in[node.key] = None
 
 
 def ask_again(step: Step, element: Element, node: ElementInstance) -> None:
@@ -127,7 +128,7 @@ def close(step: Step, spec: AdHocSpec, node: ElementInstance) -> None:
     """Enough: start nothing more, and remove what still runs unless it is to be waited for."""
     step.emit(e.DataChanged(node.key, {"closing": True}))
     if spec.cancel_remaining:
-        empty(step, node.key)
+        empty(step, node.key, "settle")
 
 
 def _chosen(step: Step, element: Element, spec: AdHocSpec, node: ElementInstance) -> list[int]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from procession.core import events as e
 from procession.core.elements.triggers import trigger_boundary
-from procession.core.lifecycle import HANDLER_DONE, activate, begin, close_event_sub_processes, empty, terminate
+from procession.core.lifecycle import HANDLER_DONE, activate, begin, close_event_sub_processes
 from procession.core.problems import Problem
+from procession.core.removal import empty, is_gone, take_away
 from procession.core.state import Compensation, ElementInstance, IncidentKind
 from procession.core.step import Step
 from procession.core.variables import write
@@ -29,7 +30,10 @@ def throw_compensation(step: Step, node: ElementInstance, spec: EventSpec) -> bo
     scope = compensated_scope(step, node, spec.activity)
     step.emit(e.ErrorThrown(node.key, Trigger.COMPENSATION, "", ""))
     if not spec.wait_for_completion:
-        while (found := _next(step, step.state.nodes[scope].compensations, spec.activity, ())) is not None:
+        while not is_gone(step.state, scope):
+            found = _next(step, step.state.nodes[scope].compensations, spec.activity, ())
+            if found is None:
+                break
             run_handler(step, scope, found, thrower=0)
         return False
     step.emit(e.DataChanged(node.key, {"compensates": scope, "activity": spec.activity}))
@@ -103,13 +107,16 @@ def handler_done(step: Step, element: Element, scope: int) -> ElementInstance | 
 def cancel_transaction(step: Step, node: ElementInstance) -> None:
     """End everything active in the transaction, compensate what completed, then take the cancel boundary event."""
     scope = transaction_of(step, node)
-    kept, around = node.key, node.scope
-    while True:
-        empty(step, around, but=kept)
-        if around == scope:
-            break
-        kept, around = around, step.state.nodes[around].scope
+    keep = [node.key]
+    while (around := step.state.nodes[keep[0]].scope) != scope:
+        keep.insert(0, around)
     close_event_sub_processes(step, step.state.nodes[scope])
+    empty(step, scope, "cancel", keep=keep, event=node.key)
+
+
+def transaction_emptied(step: Step, scope: int, about: dict[str, Any]) -> None:
+    """Nothing of a cancelled transaction is active but its cancel end event: compensate."""
+    node = step.state.nodes[about["event"]]
     step.emit(e.DataChanged(node.key, {"compensates": scope, "activity": -1}))
     if not go_on(step, step.state.nodes[node.key]):
         leave_transaction(step, node)
@@ -137,9 +144,7 @@ def leave_transaction(step: Step, node: ElementInstance) -> None:
             if spec.trigger == Trigger.CANCEL:
                 trigger_boundary(step, boundary, host, spec, {})
                 return
-    scope = host.scope
-    terminate(step, host.key)
-    step.ended_in[scope] = None
+    take_away(step, host.key, "settle")
 
 
 def scope_left(step: Step, element: Element, node: ElementInstance) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from procession.core import events as e
 from procession.core.elements.triggers import fire
+from procession.core.removal import is_going
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import Step
 from procession.limits import STEP_EVENTS_MAX
@@ -22,7 +23,7 @@ def settle(step: Step) -> bool:
     fired = False
     for key in list(step.state.conditions):
         owner = step.state.nodes.get(step.state.waits.get(key, 0))
-        if owner is None:
+        if owner is None or is_going(step.state, owner.key):
             continue
         wait = next(wait for wait in owner.waits or () if wait.key == key)
         spec = step.elements[wait.element].events[wait.spec]

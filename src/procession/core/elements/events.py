@@ -6,6 +6,8 @@ What is thrown at others (messages, signals) leaves as a follow-up; errors and e
 
 from __future__ import annotations
 
+from typing import Any
+
 from procession.core import events as e
 from procession.core.elements.compensation import (
     cancel_transaction,
@@ -16,8 +18,9 @@ from procession.core.elements.compensation import (
 from procession.core.elements.errors import throw_error, throw_escalation
 from procession.core.elements.signals import broadcast
 from procession.core.elements.tasks import publish, start_job
-from procession.core.lifecycle import activate, complete, empty, pass_through, raise_incident
+from procession.core.lifecycle import activate, complete, pass_through, raise_incident
 from procession.core.problems import Problem
+from procession.core.removal import empty, is_gone
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import visible_variables
@@ -67,13 +70,12 @@ def enter_throw(step: Step, element: Element, scope: int, flow: int) -> None:
     """An intermediate throw or end event: none events pass, a link jumps, the rest throw in order."""
     if not element.events and not (element.inputs or element.outputs or element.listeners or element.job):
         pass_through(step, element, scope)
-    elif element.link_target >= 0:
+    elif element.link_target >= 0 and not element.listeners:
         step.emit(e.Passed(step.keys.take(), element.index, scope))
         step.enter(element.link_target, scope)
-    elif _terminates(element):
+    elif _terminates(element) and not (element.inputs or element.listeners):
         step.emit(e.Passed(step.keys.take(), element.index, scope))
-        empty(step, scope)
-        step.ended_in[scope] = None
+        empty(step, scope, "settle")
     else:
         activate(step, element, scope, flow)
 
@@ -96,7 +98,7 @@ def throw_from(step: Step, element: Element, node: ElementInstance, first: int) 
         more = spec.trigger == Trigger.COMPENSATION and position + 1 < len(element.events)
         if more:  # its handlers may be done at once, within the throw
             step.emit(e.DataChanged(node.key, {"thrown": position + 1}))
-        if throw(step, element, node, spec) or node.key not in step.state.nodes:
+        if throw(step, element, node, spec) or is_gone(step.state, node.key):
             return
         if more:
             step.emit(e.DataChanged(node.key, {"thrown": None}))
@@ -128,10 +130,17 @@ def throw(step: Step, element: Element, node: ElementInstance, spec: EventSpec) 
         cancel_transaction(step, node)
         return True
     if trigger == Trigger.TERMINATE:
-        empty(step, node.scope, but=node.key)
-        return False
+        empty(step, node.scope, "terminate", keep=(node.key,), event=node.key)
+        return True
     message = f"'{element.id}' (line {element.line}) cannot throw a {trigger.name.lower()} event"
     raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+
+
+def all_terminated(step: Step, scope: int, about: dict[str, Any]) -> None:
+    """A terminate end event has emptied its scope: it completes, and the scope with it."""
+    del scope
+    node = step.state.nodes[about["event"]]
+    complete(step, step.elements[node.element], node)
 
 
 def handler_completed(step: Step, element: Element, scope: int) -> None:

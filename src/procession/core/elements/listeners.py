@@ -11,6 +11,7 @@ from procession.core.elements.tasks import open_user_task
 from procession.core.lifecycle import complete, leave, open_and_start, raise_incident
 from procession.core.listening import LISTENER, listen, order, waiting_for
 from procession.core.problems import Problem
+from procession.core.removal import CANCELING, was_told
 from procession.core.state import ElementInstance, Phase
 from procession.core.step import Step
 from procession.core.variables import propagate, write
@@ -67,7 +68,7 @@ def listener_done(step: Step, element: Element, node: ElementInstance, command: 
     if command.denied and event in DENIABLE:
         step.emit(e.DataChanged(node.key, {LISTENER: None}))
         return
-    if command.variables:
+    if command.variables and event != CANCELING:
         _keep(step, node, event, command.variables)
     if command.corrections:
         changes: dict[str, Any] = about.get("changes", {})
@@ -76,7 +77,7 @@ def listener_done(step: Step, element: Element, node: ElementInstance, command: 
     try:
         if order(step, element, node, event, position + 1, about):
             return
-        if node.phase != Phase.ACTIVE:
+        if node.phase != Phase.ACTIVE and event != CANCELING:
             step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
         _go_on(step, element, node, event, about)
     except Problem as problem:
@@ -108,6 +109,10 @@ def _go_on(step: Step, element: Element, node: ElementInstance, event: str, abou
             if changes:
                 step.emit(e.UserTaskUpdated(node.user_task, changes, "update"))
             _complete(step, element, node, about.get("variables", {}))
+        case "canceling":
+            if changes:
+                step.emit(e.UserTaskUpdated(node.user_task, changes, "update"))
+            was_told(step, node)
         case _:
             step.emit(e.UserTaskUpdated(node.user_task, changes, about.get("action", "update")))
 

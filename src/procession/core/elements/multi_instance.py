@@ -12,8 +12,9 @@ from typing import Any, cast
 from procession.core import events as e
 from procession.core.elements.signals import broadcast
 from procession.core.elements.triggers import go_on
-from procession.core.lifecycle import activate, empty, leave, raise_incident, record
+from procession.core.lifecycle import activate, leave, raise_incident, record
 from procession.core.problems import Problem
+from procession.core.removal import empty, is_gone
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import plain, propagate, whole_number, write
@@ -49,7 +50,7 @@ def start_multi_instance(step: Step, element: Element, body: ElementInstance) ->
     if total:
         step.enter(element.index, body.key)
     else:
-        end_body(step, element, body)
+        end_body(step, body)
 
 
 def make_inner(step: Step, element: Element, body: ElementInstance) -> None:
@@ -63,13 +64,12 @@ def make_inner(step: Step, element: Element, body: ElementInstance) -> None:
     if items is not None and last >= loop["total"]:
         changes["items"] = None  # every item is handed out: the state need not carry them
     step.emit(e.LoopChanged(body.key, changes))
-    nodes = step.state.nodes
     for position in range(first, last + 1):
         variables: dict[str, Any] = {"loopCounter": position - 1 + spec.counter_from}
         if spec.element_variable and items is not None:
             variables[spec.element_variable] = items[position - 1]
         activate(step, element, body.key, loop_index=position, variables=variables)
-        if body.key not in nodes:
+        if is_gone(step.state, body.key):
             return
     if spec.multi_instance and not spec.sequential and last < loop["total"]:
         step.enter(element.index, body.key)
@@ -96,10 +96,10 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
         write(step, body.key, _counters(spec, loop["total"], loop["done"]))
     if spec.behavior != "All":
         satisfied = throw_behavior(step, element, body, loop["done"]) or satisfied
-    if body.key not in step.state.nodes:
+    if is_gone(step.state, body.key):
         return True
     if satisfied or loop["done"] >= loop["total"]:
-        end_body(step, element, body)
+        end_body(step, body)
     elif spec.sequential:
         step.enter(element.index, body.key)
     return True
@@ -119,7 +119,7 @@ def inner_removed(step: Step, element: Element, body: ElementInstance) -> None:
     loop = body.loop or {}
     step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
     if not spec.multi_instance or loop["done"] >= loop["total"]:
-        end_body(step, element, body)
+        end_body(step, body)
     elif spec.sequential:
         step.enter(element.index, body.key)
 
@@ -161,10 +161,17 @@ def _catching(step: Step, element: Element, event: EventSpec) -> Element | None:
     return None
 
 
-def end_body(step: Step, element: Element, body: ElementInstance) -> None:
+def end_body(step: Step, body: ElementInstance) -> None:
     """Remove what still runs, hand the results up, and leave by the activity's flows."""
+    empty(step, body.key, "loop")
+
+
+def loop_emptied(step: Step, scope: int, about: dict[str, Any]) -> None:
+    """Nothing is left in a body: it is over."""
+    del about
+    body = step.state.nodes[scope]
+    element = step.elements[body.element]
     spec = _spec(element)
-    empty(step, body.key)
     if spec.output_collection and body.loop is not None:
         propagate(step, body.scope, {spec.output_collection: body.loop.get("outputs", [])})
     leave(step, element, body)
@@ -178,7 +185,7 @@ def start_loop(step: Step, element: Element, body: ElementInstance) -> None:
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     step.emit(e.LoopChanged(body.key, {"next": 1, "done": 0}))
     if spec.loop_maximum == 0 or (spec.test_before and not _goes_on(step, spec, body)):
-        end_body(step, element, body)
+        end_body(step, body)
     else:
         step.enter(element.index, body.key)
 
@@ -201,7 +208,7 @@ def left_loop(step: Step, element: Element, node: ElementInstance) -> bool:
     if again:
         step.enter(element.index, body.key)
     else:
-        end_body(step, element, body)
+        end_body(step, body)
     return True
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from procession.core import events as e
 from procession.core.lifecycle import raise_incident
 from procession.core.problems import Problem
+from procession.core.removal import is_going
 from procession.core.state import Phase
 from procession.core.step import Step
 from procession.core.variables import map_inputs, write
@@ -82,7 +83,7 @@ def _within(step: Step, key: int, scope: Element) -> list[int]:
     nodes = step.state.nodes
     found: list[int] = []
     for child in step.state.children.get(key, ()):
-        if nodes[child].element != scope.index:
+        if nodes[child].element != scope.index or is_going(step.state, child):
             continue
         found += list(step.state.children.get(child, ())) if nodes[child].body else [child]
     return found
@@ -92,6 +93,9 @@ def _chain(step: Step, ancestor: int) -> dict[int, int]:
     """The scopes from a given element instance upwards: element index to key. Raises Conflict."""
     chain: dict[int, int] = {}
     key = ancestor
+    if key in step.state.nodes and is_going(step.state, key):
+        message = f"The ancestor {ancestor} is being taken away"
+        raise Conflict(message)
     while key and key != step.state.root:
         node = step.state.nodes.get(key)
         if node is None:

@@ -16,6 +16,7 @@ from procession.core.elements.starts import begin_triggered
 from procession.core.lifecycle import activate, close_event_sub_processes, complete, raise_incident
 from procession.core.listening import listen
 from procession.core.problems import Problem
+from procession.core.removal import is_going
 from procession.core.state import ElementInstance, IncidentKind, Phase, Status
 from procession.core.step import Step
 from procession.core.variables import plain, visible_variables
@@ -75,6 +76,8 @@ def settle_scope(step: Step, key: int) -> None:
     node = state.nodes.get(key)
     if node is None or node.incident or node.body or key in state.moving:
         return
+    if state.ending and (key in state.ending or is_going(state, key)):
+        return
     element = step.elements[node.element]
     if element.kind == Kind.AD_HOC_SUB_PROCESS:
         settle_ad_hoc(step, element, node)
@@ -91,6 +94,12 @@ def settle_scope(step: Step, key: int) -> None:
     elif element.kind in {Kind.SUB_PROCESS, Kind.TRANSACTION} and node.phase == Phase.ACTIVE:
         close_event_sub_processes(step, node)
         complete(step, element, node)
+
+
+def emptied(step: Step, scope: int, about: dict[str, Any]) -> None:
+    """What was to go is gone: perhaps its scope is complete."""
+    del about
+    step.ended_in[scope] = None
 
 
 def end_scope(step: Step, element: Element, node: ElementInstance) -> None:

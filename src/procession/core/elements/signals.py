@@ -13,6 +13,7 @@ from typing import Any
 from procession.core import events as e
 from procession.core.commands import BroadcastSignal
 from procession.core.elements.triggers import fire
+from procession.core.removal import is_going
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import SIGNAL, Step
 
@@ -38,7 +39,7 @@ def look_again(step: Step, number: int) -> None:
 def deliver(step: Step, found: list[tuple[ElementInstance, Wait]], variables: dict[str, Any]) -> None:
     """Fire the waits, except those that an earlier one has removed."""
     for owner, wait in found:
-        if wait.key in step.state.waits:
+        if wait.key in step.state.waits and not is_going(step.state, owner.key):
             fire(step, owner, wait, variables)
 
 

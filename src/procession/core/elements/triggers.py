@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from procession.core import events as e
-from procession.core.lifecycle import activate, complete, empty, pass_through, terminate
+from procession.core.lifecycle import activate, complete, pass_through
+from procession.core.removal import empty, take_away
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import Step
 from procession.core.variables import propagate, write
@@ -66,8 +67,15 @@ def trigger_boundary(
     scope = host.scope
     step.emit(e.Triggered(element.index, scope, spec.trigger, spec.ref))
     if element.interrupting:
-        terminate(step, host.key)
-    go_on(step, element, scope, variables)
+        take_away(step, host.key, "boundary", element=element.index, variables=variables)
+    else:
+        go_on(step, element, scope, variables)
+
+
+def host_removed(step: Step, scope: int, about: dict[str, Any]) -> None:
+    """The activity is gone: go on from the boundary event that interrupted it."""
+    index: int = about["element"]
+    go_on(step, step.elements[index], scope, about["variables"])
 
 
 def trigger_event_sub_process(
@@ -77,10 +85,17 @@ def trigger_event_sub_process(
     step.emit(e.Triggered(start.index, scope.key, spec.trigger, spec.ref))
     around = step.elements[scope.element]
     if start.interrupting:
-        empty(step, scope.key)
         close_waits_of(step, scope, {step.elements[index].start_event for index in around.event_sub_processes})
-    activate(step, step.elements[start.scope], scope.key, variables=variables)
-    step.ended_in[scope.key] = None
+        empty(step, scope.key, "event-sub-process", element=start.scope, variables=variables)
+    else:
+        scope_emptied(step, scope.key, {"element": start.scope, "variables": variables})
+
+
+def scope_emptied(step: Step, scope: int, about: dict[str, Any]) -> None:
+    """Nothing is left of what an event sub-process interrupts: it starts."""
+    index: int = about["element"]
+    activate(step, step.elements[index], scope, variables=about["variables"])
+    step.ended_in[scope] = None
 
 
 def trigger_gateway(
