@@ -47,3 +47,22 @@ TIMER_MS_MAX: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z, the last 
 HEARTBEAT_MS: Final = 2_000
 HEARTBEAT_MISSED_MAX: Final = 3  # beats missed before a process stops itself
 DEAD_AFTER_MS: Final = 10_000  # more than the missed beats plus the kill grace: only then may others rescue
+
+# The queue -----------------------------------------------------------------------------------------------------------
+JOB_OUTPUT_BYTES_MAX: Final = 1024 * 1024
+CHECKPOINT_BYTES_MAX: Final = 1024 * 1024
+METADATA_KEYS_MAX: Final = 64
+METADATA_BYTES_MAX: Final = 16 * 1024
+LIMITS_PER_JOB_MAX: Final = 8  # each is a row locked when the job starts and ends
+LIMIT_MOST_MAX: Final = 100_000
+LIMIT_RATE_MAX: Final = 1_000_000
+LIMIT_PER_MS_MAX: Final = 366 * 24 * 3_600_000
+PARENTS_MAX: Final = 1_000  # jobs that one job comes after
+DOOM_DEPTH_MAX: Final = 1_000  # generations of jobs that one deletion takes with it
+BATCH_DEPTH_MAX: Final = 32  # batches of jobs within batches of jobs
+JOB_LOG_LINES_MAX: Final = 1_000  # of one job; later lines are dropped, and the last one says so
+JOB_LOG_LINE_CHARS_MAX: Final = 4_000
+DELETED_KEPT_MS: Final = 24 * 3_600_000  # how long a deleted job can still be looked at, with the reason
+THROTTLED_LOOK_MAX: Final = 1_000  # limited jobs that one claim looks at
+FIRINGS_MAX: Final = 1_000  # missed runs of one recurring job that are made up for
+STAT_KEPT_MS: Final = 7 * 24 * 3_600_000  # of the counts per minute

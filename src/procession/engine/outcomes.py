@@ -86,7 +86,7 @@ class Outcomes:
                     case JobEnd.RETRY | JobEnd.SNOOZE:
                         counters.jobs_retried += 1
                         self._freed(ended.outcome)
-                    case JobEnd.FAILED:
+                    case JobEnd.FAILED | JobEnd.CANCELED:
                         counters.jobs_failed += 1
                     case JobEnd.RELEASE:
                         counters.jobs_returned += 1

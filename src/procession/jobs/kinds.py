@@ -17,7 +17,7 @@ class JobKind(IntEnum):
 
 
 class JobState(IntEnum):
-    """The states of ``queue.md``. Succeeded and deleted jobs have no row here."""
+    """The states of a job. Succeeded and deleted ones have no row in the queue, at most one in the archive."""
 
     READY = 0
     RUNNING = 1
@@ -26,6 +26,8 @@ class JobState(IntEnum):
     THROTTLED = 4  # held by a limit
     FAILED = 5  # no attempts left; kept until somebody requeues or deletes it
     SUSPENDED = 6  # its instance is suspended
+    SUCCEEDED = 7
+    DELETED = 8  # deleted, canceled, or doomed because a job that it comes after was deleted
 
 
 REMOTE = -1  # owner of a job leased to a worker that is no node: SCHEDULED for the end of its lease, then READY again

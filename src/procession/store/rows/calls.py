@@ -40,6 +40,9 @@ class ClaimedJob(Row, kw_only=True):
     retries: int  # attempts left, this one included
     args: bytes
     tenant: str = ""
+    options: bytes = b""  # JSON of jobs.options.JobOptions; none of a plain job
+    checkpoint: bytes = b""  # what an earlier run left
+    cancel_reason: str | None = None  # somebody wanted the run before to end: end this one CANCELED, do not start it
 
 
 class JobEnd(IntEnum):
@@ -50,6 +53,7 @@ class JobEnd(IntEnum):
     SNOOZE = 2  # again after ``delay_ms``; no attempt used
     RELEASE = 3  # was never started: ready at once, as before the claim
     FAILED = 4  # final: kept in state FAILED
+    CANCELED = 5  # final: deleted, with ``error`` as the reason
 
 
 class JobOutcome(Row, kw_only=True):
@@ -61,6 +65,7 @@ class JobOutcome(Row, kw_only=True):
     delay_ms: int = 0
     error: str = ""
     retries: int = -1  # RETRY: set the attempts left to this instead of one less
+    output: bytes = b""  # DONE: what the handler gave back, as JSON; kept where the job's options ask for it
 
 
 class JobAdjustment(Row, kw_only=True):

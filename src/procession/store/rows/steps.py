@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from procession.jobs.options import JobOptions
 from procession.store.rows.row import Row
 
 
@@ -25,6 +26,7 @@ class NewJob(Row, kw_only=True):
     args: bytes = b""  # JSON
     owner: int = 0
     tenant: str = ""
+    options: JobOptions | None = None  # only of plain queue jobs, and only for ``submit``
 
 
 class JobFence(Row, kw_only=True):
