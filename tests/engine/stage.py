@@ -16,7 +16,7 @@ from procession.core.events import AnyEvent
 from procession.engine import Engine, History, Settings
 from procession.jobs.kinds import JobKind, JobState
 from procession.store.memory import MemoryStore
-from procession.store.rows import InstanceFilter, JobFilter, StoredInstance, StoredJob
+from procession.store.rows import InstanceFilter, JobFilter, StoredInstance, StoredJob, UserTaskFilter
 from procession.testing.bpmn import ProcessBuilder, resource
 from procession.worker import LocalDispatcher, Registry
 
@@ -78,7 +78,11 @@ class Stage:
         await self.turn()
 
     async def complete_task(self, instance: int, element: str, variables: dict[str, Any] | None = None) -> None:
-        (task,) = [task for task in await self.store.list_user_tasks(instance=instance) if task.element == element]
+        (task,) = [
+            task
+            for task in await self.store.list_user_tasks(UserTaskFilter(instance=instance))
+            if task.element == element
+        ]
         await self.engine.command(instance, CompleteUserTask(task.key, variables or {}))
         await self.turn()
 
@@ -145,5 +149,5 @@ class Stage:
         subscriptions = await self.store.list_subscriptions(instance=row.key)
         assert {subscription.key for subscription in subscriptions} <= set(state.waits) - timers
         assert {incident.key for incident in await self.store.list_incidents(instance=row.key)} == set(state.incidents)
-        tasks = {task.key for task in await self.store.list_user_tasks(instance=row.key)}
+        tasks = {task.key for task in await self.store.list_user_tasks(UserTaskFilter(instance=row.key))}
         assert tasks == {node.user_task for node in state.nodes.values() if node.user_task}

@@ -11,7 +11,7 @@ from procession.core.commands import CompleteJob, Send, StartInstance
 from procession.engine import Engine, History, Settings
 from procession.errors import Conflict
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind, JobState
-from procession.store.rows import NewJob, StoredInstance
+from procession.store.rows import NewJob, StoredInstance, UserTaskFilter
 from procession.testing.bpmn import process
 from procession.worker import Registry
 from tests.engine.stage import HOUR, SECOND, Stage
@@ -189,7 +189,7 @@ async def test_an_instance_that_a_callers_transaction_asked_for_is_started(stage
     await stage.turn()
     row = await stage.instance(instance)
     assert (row.rev, row.business_id, await stage.variables(instance)) == (1, "B-1", {"a": 1})
-    assert [task.element for task in await stage.store.list_user_tasks(instance=instance)] == ["wait"]
+    assert [task.element for task in await stage.store.list_user_tasks(UserTaskFilter(instance=instance))] == ["wait"]
 
 
 async def ask_for_instance(stage: Stage, instance: int, job: int, definition: int) -> None:

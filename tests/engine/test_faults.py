@@ -12,7 +12,7 @@ from procession.errors import Unavailable
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.store.memory import MemoryStore
-from procession.store.rows import Step, StepResult
+from procession.store.rows import Step, StepResult, UserTaskFilter
 from procession.testing.bpmn import process
 from procession.worker import Registry
 from tests.engine.stage import Stage
@@ -69,7 +69,7 @@ async def test_a_start_whose_answer_got_lost_is_not_made_twice(stage: Stage, sha
 async def test_a_step_whose_answer_got_lost_is_recognised_by_what_is_stored(stage: Stage, shaky: Shaky):
     await stage.deploy(WAITING)
     key = await stage.start("p")
-    (task,) = await stage.store.list_user_tasks(instance=key)
+    (task,) = await stage.store.list_user_tasks(UserTaskFilter(instance=key))
     shaky.after = 2
     status = await stage.engine.command(key, CompleteUserTask(task.key, {"x": 1}))
     assert status == 1

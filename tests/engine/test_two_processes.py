@@ -6,6 +6,7 @@ import pytest
 
 from procession.core.commands import CompleteUserTask
 from procession.errors import NotFound
+from procession.store.rows import UserTaskFilter
 from procession.testing.bpmn import process
 from tests.engine.stage import Stage
 
@@ -43,5 +44,5 @@ async def test_a_command_that_does_not_fit_is_refused_after_one_look_at_what_is_
 
 
 async def task_of(stage: Stage, instance: int) -> int:
-    (task,) = await stage.store.list_user_tasks(instance=instance)
+    (task,) = await stage.store.list_user_tasks(UserTaskFilter(instance=instance))
     return task.key

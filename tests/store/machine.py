@@ -33,6 +33,7 @@ from procession.store.rows import (
     StepOutcome,
     StepResult,
     UserTaskChange,
+    UserTaskFilter,
     Want,
 )
 from procession.testing.conformance import ManualClock
@@ -81,7 +82,7 @@ async def dump(store: Store) -> dict[str, Any]:
         "messages": await store.list_messages(limit=1_000),
         "subscriptions": await store.list_subscriptions(),
         "incidents": await store.list_incidents(limit=1_000),
-        "user_tasks": await store.list_user_tasks(limit=1_000),
+        "user_tasks": await store.list_user_tasks(UserTaskFilter(limit=1_000)),
         "nodes": await store.list_nodes(),
         "history": {key: await store.history(key) for key in keys},
         "counts": (await store.count_instances(), await store.count_jobs()),

@@ -22,6 +22,7 @@ INSTANCES = {
     "process_id": "",
     "definition": 0,
     "status": -1,
+    "statuses": "[]",
     "business_id": "",
     "parent": 0,
     "tag": "",
@@ -57,7 +58,10 @@ SEARCHED: dict[str, tuple[dict[str, object], str]] = {
     "find_messages": ({**CHANNEL, "now": 5}, "procession_message_channel"),
     "find_same_message": ({**CHANNEL, "message_id": "m"}, "procession_message_once"),
     "expire_messages": ({"now": 5, "limit": 100}, "procession_message_expiry"),
-    "list_subscriptions_of_instance": ({"instance": 7, "name": "", "limit": 9}, "procession_subscription_instance"),
+    "list_subscriptions_of_instance": (
+        {"instance": 7, "name": "", "tenant": "", "after": 0, "limit": 9},
+        "procession_subscription_instance",
+    ),
     "delete_start_timers_of_process": ({"process_id": "p-1", "tenant": ""}, "procession_job_start_timer"),
     "find_definition": (
         {"process_id": "p-1", "version": 0, "version_tag": "", "deployment": 0, "tenant": ""},

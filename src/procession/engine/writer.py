@@ -171,6 +171,7 @@ class _Rows:
         if self.tasks or self.task_changes or self.closed_tasks:
             self._fill_user_tasks(step)
         if self.migrated:
+            step.migrates = True
             new = self.jobs.keys() | self.timers.keys() | self.subscriptions.keys() | self.tasks.keys()
             step.moved_rows = moved_rows(self.definition, self.state, self.ledger.timers, new | self.incidents.keys())
         if self.release:

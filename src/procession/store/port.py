@@ -36,6 +36,7 @@ from procession.store.rows import (
     StepResult,
     StoredDecision,
     StoredDefinition,
+    StoredForm,
     StoredIncident,
     StoredInstance,
     StoredJob,
@@ -43,6 +44,7 @@ from procession.store.rows import (
     StoredNode,
     StoredSubscription,
     StoredUserTask,
+    UserTaskFilter,
     Want,
 )
 from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch, StoredBatchError
@@ -90,12 +92,12 @@ class Store(Protocol):
         """Store resources, all or nothing; definitions and decisions in the order given.
 
         A definition whose latest version has the same checksum and methods is not stored again (``created`` False),
-        but is found by this deployment too; a decision likewise by its checksum. A file is written where something of
-        it is new, or where a new decision imports it. If nothing is new (nor a file that defines nothing), nothing is
-        written. Keys of start subscriptions and of start timers' jobs are the store's own.
+        but is found by this deployment too; a decision or form likewise by its checksum. A file is written where
+        something of it is new, or where a new decision imports it. If nothing is new (nor a file that defines nothing),
+        nothing is written. Keys of start subscriptions and of start timers' jobs are the store's own.
         A new version takes over the start subscriptions and start timers of its process id (the old ones go), in the
         same transaction. Versions count from 1 per tenant and process id, and
-        per tenant and decision id.
+        per tenant and decision id or form id.
         """
         ...
 
@@ -121,6 +123,20 @@ class Store(Protocol):
 
     async def list_decisions(self, *, decision_id: str = "", tenant: str = "") -> list[StoredDecision]:
         """All versions, by decision id, newest first. An empty tenant does not restrict."""
+        ...
+
+    async def find_form(
+        self, form_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
+    ) -> StoredForm | None:
+        """The latest version of a form id (0), an exact one, the latest with a tag, or the one of a deployment."""
+        ...
+
+    async def list_forms(self, *, key: int = 0, form_id: str = "", tenant: str = "") -> list[StoredForm]:
+        """All versions, by form id, newest first. A zero or empty argument does not restrict."""
+        ...
+
+    async def delete_form(self, form: int) -> bool:
+        """Delete a version, with its file; False where it is not there. What shows it then shows none."""
         ...
 
     async def resource(self, key: int) -> bytes | None:
@@ -164,7 +180,7 @@ class Store(Protocol):
         """A page, newest first. ``state`` and ``variables`` are empty in listings; ``incidents`` is counted."""
         ...
 
-    async def count_instances(self, process_id: str = "") -> dict[int, int]:
+    async def count_instances(self, process_id: str = "", *, tenant: str = "") -> dict[int, int]:
         """How many instances there are per status."""
         ...
 
@@ -216,7 +232,7 @@ class Store(Protocol):
         """A page, oldest first."""
         ...
 
-    async def count_jobs(self) -> dict[tuple[str, int], int]:
+    async def count_jobs(self, *, tenant: str = "") -> dict[tuple[str, int], int]:
         """How many jobs there are per (queue, state)."""
         ...
 
@@ -252,26 +268,24 @@ class Store(Protocol):
         """Delete messages whose time to live is over; how many."""
         ...
 
-    async def list_messages(self, *, name: str = "", limit: int = 100) -> list[StoredMessage]:
+    async def list_messages(self, *, name: str = "", tenant: str = "", limit: int = 100) -> list[StoredMessage]:
         """Buffered messages, oldest first."""
         ...
 
     async def list_subscriptions(
-        self, *, instance: int = 0, name: str = "", limit: int = 1000
+        self, *, instance: int = 0, name: str = "", tenant: str = "", after: int = 0, limit: int = 1000
     ) -> list[StoredSubscription]:
-        """Subscriptions that nothing has taken yet, those of start events included, by key."""
+        """Subscriptions that nothing has taken yet, those of start events included, by key, those above ``after``."""
         ...
 
     async def list_incidents(
-        self, *, instance: int = 0, process_id: str = "", after: int = 0, limit: int = 100
+        self, *, instance: int = 0, process_id: str = "", tenant: str = "", after: int = 0, limit: int = 100
     ) -> list[StoredIncident]:
         """Open incidents, oldest first."""
         ...
 
-    async def list_user_tasks(
-        self, *, instance: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
-    ) -> list[StoredUserTask]:
-        """Open user tasks, oldest first."""
+    async def list_user_tasks(self, which: UserTaskFilter) -> list[StoredUserTask]:
+        """A page of open user tasks, oldest first."""
         ...
 
     async def find(self, kind: str, key: int) -> int:
@@ -283,6 +297,17 @@ class Store(Protocol):
         ...
 
     # -- operators ------------------------------------------------------------------------------------------------
+    async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
+        """Make those of these jobs that are FAILED ready now, with so many attempts; which they were."""
+        ...
+
+    async def hasten(self, instance: int) -> list[str]:
+        """Make the SCHEDULED follow-ups and timers of an instance that are tried again later ready now; their queues.
+
+        A timer that is not due yet, which has never run, stays.
+        """
+        ...
+
     async def ended_instances(self, *, ended_before: int, after: int = 0, limit: int = 1000) -> tuple[list[int], int]:
         """Of the next ``limit`` instances by key, those that ended until then and that no other one there has called.
 
@@ -305,12 +330,17 @@ class Store(Protocol):
         """
         ...
 
-    async def create_batch(self, batch: NewBatch, job: NewJob) -> None:
-        """Begin a batch, with the job that emits its items. One whose key is there already stays as it is."""
+    async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:
+        """Begin a batch, with the job that emits its items. One whose key is there already stays as it is.
+
+        False, and nothing happens, where another one does the failed items of the same batch again.
+        """
         ...
 
-    async def batches(self, *, keys: Sequence[int] = (), limit: int = 100) -> list[StoredBatch]:
-        """Batches, the newest first; ``keys`` restricts."""
+    async def batches(
+        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100
+    ) -> list[StoredBatch]:
+        """Batches, the newest first; ``keys`` restricts, ``after`` is the last key of the page before (0: none)."""
         ...
 
     async def advance_batch(self, advance: BatchAdvance) -> bool:
@@ -327,6 +357,13 @@ class Store(Protocol):
 
     async def end_batch(self, batch: int) -> bool:
         """Cancel a batch: no more items are emitted. False if it is over or not there."""
+        ...
+
+    async def delete_batches(self, *, ended_before: int, limit: int) -> int:
+        """Delete batches that ended until then, with their errors, at most ``limit`` rows of each; rows deleted.
+
+        A batch whose failed items another one, which is under way, does again stays. 0: none is left to delete.
+        """
         ...
 
     async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:

@@ -13,7 +13,7 @@ from procession.core.state import State, Status
 from procession.jobs.kinds import JobKind, JobState
 from procession.limits import PAGE_MAX
 from procession.store.port import Store
-from procession.store.rows import JobFilter, StoredIncident, StoredJob
+from procession.store.rows import JobFilter, StoredIncident, StoredJob, UserTaskFilter
 
 
 class Owned(Protocol):
@@ -42,7 +42,7 @@ async def check_books(store: Store, states: Mapping[int, State]) -> None:
     of_elements = by_instance(job for job in jobs if job.kind != JobKind.FOLLOW_UP and job.instance)
     follow_ups = [job for job in jobs if job.kind == JobKind.FOLLOW_UP]
     incidents = by_instance(await store.list_incidents(limit=PAGE_MAX))
-    tasks = by_instance(await store.list_user_tasks(limit=PAGE_MAX))
+    tasks = by_instance(await store.list_user_tasks(UserTaskFilter(limit=PAGE_MAX)))
     subscriptions = by_instance(row for row in await store.list_subscriptions(limit=PAGE_MAX) if row.instance)
     for key, state in states.items():
         _check_jobs(state, of_elements.pop(key, {}))

@@ -149,10 +149,10 @@ LISTINGS = {
     "load": ([77, 78],),
     "find_subscription": (77,),
     "list_jobs": (77, -1, -1, "", "", "", 0, 100),
-    "list_instances": ("p3", 0, -1, "", 0, False, "", "", 0, 100),
-    "list_subscriptions": (77, "", 100),
-    "list_incidents": (77, "", 0, 100),
-    "list_user_tasks": (77, "", "", 0, 100),
+    "list_instances": ("p3", 0, -1, "", 0, False, "", "", 0, 100, []),
+    "list_subscriptions": (77, "", "", 0, 100),
+    "list_incidents": (77, "", "", 0, 100),
+    "list_user_tasks": (0, 77, "", "", "", False, "", "", 0, 0, -1, "", 0, 100),
 }
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from procession.jobs.kinds import TIMER_QUEUE, JobKind
 from procession.store.memory._decisions import deploy_decision
+from procession.store.memory._forms import deploy_form
 from procession.store.memory._tables import Tables
 from procession.store.rows import (
     Deployed,
@@ -21,14 +22,18 @@ from procession.store.rows import (
 def deploy_resources(tables: Tables, deployment: Deployment) -> Deployed:
     """Store what is new of a deployment."""
     now = tables.clock()
-    deployed = Deployed(definitions=[], decisions=[])
+    deployed = Deployed(definitions=[], decisions=[], forms=[])
     written: set[int] = set()  # files with something new in them, or that something new imports
     for resource in deployment.resources:
         definitions = [_deploy_definition(tables, deployment, resource, new, now) for new in resource.definitions]
         decisions = [deploy_decision(tables, deployment, resource, new, now) for new in resource.decisions]
         deployed.definitions += definitions
+        forms = [deploy_form(tables, deployment, resource, new, now) for new in resource.forms]
         deployed.decisions += decisions
-        if any(each.created for each in (*definitions, *decisions)) or _is_new_file(tables, deployment, resource):
+        deployed.forms += forms
+        if any(each.created for each in (*definitions, *decisions, *forms)) or _is_new_file(
+            tables, deployment, resource
+        ):
             written.add(resource.key)
         written.update(key for each in decisions if each.created for key in each.imports)
     for resource in deployment.resources:
@@ -38,11 +43,12 @@ def deploy_resources(tables: Tables, deployment: Deployment) -> Deployed:
     if written:
         tables.deployments[deployment.key] = [each.key for each in deployed.definitions]
         tables.deployed_decisions[deployment.key] = [each.key for each in deployed.decisions]
+        tables.deployed_forms[deployment.key] = [each.key for each in deployed.forms]
     return deployed
 
 
 def _is_new_file(tables: Tables, deployment: Deployment, resource: NewResource) -> bool:
-    if resource.definitions or resource.decisions:
+    if resource.definitions or resource.decisions or resource.forms:
         return False
     return (deployment.tenant, resource.name, resource.checksum) not in tables.files
 
@@ -73,7 +79,7 @@ def _deploy_definition(
     stored = StoredDefinition(
         key=new.key,
         process_id=new.process_id,
-        version=len(versions) + 1,
+        version=latest.version + 1 if latest else 1,
         name=new.name,
         version_tag=new.version_tag,
         resource=resource.key,

@@ -22,6 +22,7 @@ from procession.store.rows import (
     StoredNode,
     StoredSubscription,
     StoredUserTask,
+    UserTaskFilter,
 )
 
 AnyRow = TypeVar("AnyRow", bound=Row)
@@ -61,6 +62,7 @@ def _is_listed(each: StoredInstance, which: InstanceFilter, incidents: int) -> b
         which.process_id in ("", each.process_id)
         and which.definition in (0, each.definition)
         and which.status in (-1, each.status)
+        and (not which.statuses or each.status in which.statuses)
         and which.business_id in ("", each.business_id)
         and which.parent in (0, each.parent)
         and (not which.with_incident or incidents > 0)
@@ -85,52 +87,79 @@ def page_of_jobs(tables: Tables, which: JobFilter) -> list[StoredJob]:
     return page_of(sorted(fitting, key=lambda job: job.key), which.limit)
 
 
-def page_of_messages(tables: Tables, name: str, limit: int) -> list[StoredMessage]:
+def page_of_messages(tables: Tables, name: str, tenant: str, limit: int) -> list[StoredMessage]:
     """Messages that something can still take, oldest first."""
     now = tables.clock()
     found = [
         each
         for each in tables.messages.values()
-        if not each.spent and each.row.expires_at > now and name in ("", each.row.name)
+        if not each.spent
+        and each.row.expires_at > now
+        and name in ("", each.row.name)
+        and tenant in ("", each.row.tenant)
     ]
     found.sort(key=lambda each: each.age())
     return page_of((each.row for each in found), limit)
 
 
-def page_of_subscriptions(tables: Tables, instance: int, name: str, limit: int) -> list[StoredSubscription]:
+def page_of_subscriptions(
+    tables: Tables, instance: int, name: str, tenant: str, after: int, limit: int
+) -> list[StoredSubscription]:
     """What waits and is not taken, by key."""
     found = [each.row for each in tables.subscriptions.values() if not each.taken]
     found += [start for starts in tables.starts.values() for start in starts]
     found.sort(key=lambda each: each.key)
-    return page_of(
-        (each for each in found if instance in (0, each.instance) and name in ("", each.name)),
-        limit,
+    meant = (
+        each
+        for each in found
+        if each.key > after
+        and instance in (0, each.instance)
+        and name in ("", each.name)
+        and tenant in ("", each.tenant)
     )
+    return page_of(meant, limit)
 
 
-def page_of_incidents(tables: Tables, instance: int, process_id: str, after: int, limit: int) -> list[StoredIncident]:
+def page_of_incidents(
+    tables: Tables, instance: int, process_id: str, tenant: str, after: int, limit: int
+) -> list[StoredIncident]:
     """Oldest first."""
     found = (
         each
         for each in sorted(tables.incidents.values(), key=lambda each: each.key)
-        if each.key > after and instance in (0, each.instance) and process_id in ("", each.process_id)
+        if each.key > after
+        and instance in (0, each.instance)
+        and process_id in ("", each.process_id)
+        and tenant in ("", each.tenant)
     )
     return page_of(found, limit)
 
 
-def page_of_user_tasks(
-    tables: Tables, instance: int, assignee: str, group: str, after: int, limit: int
-) -> list[StoredUserTask]:
+def page_of_user_tasks(tables: Tables, which: UserTaskFilter) -> list[StoredUserTask]:
     """Oldest first."""
     found = (
         each
         for each in sorted(tables.user_tasks.values(), key=lambda each: each.key)
-        if each.key > after
-        and instance in (0, each.instance)
-        and assignee in ("", each.assignee)
-        and (not group or group in each.candidate_groups)
+        if each.key > which.after and _is_asked_for(each, which)
     )
-    return page_of(found, limit)
+    return page_of(found, which.limit)
+
+
+def _is_asked_for(each: StoredUserTask, which: UserTaskFilter) -> bool:
+    return (
+        which.key in (0, each.key)
+        and which.instance in (0, each.instance)
+        and which.process_id in ("", each.process_id)
+        and which.element in ("", each.element)
+        and which.assignee in ("", each.assignee)
+        and not (which.unassigned and each.assignee)
+        and (not which.candidate_user or which.candidate_user in each.candidate_users)
+        and (not which.candidate_group or which.candidate_group in each.candidate_groups)
+        and (not which.due_before or 0 < each.due_at < which.due_before)
+        and (not which.follow_up_before or 0 < each.follow_up_at < which.follow_up_before)
+        and each.priority >= which.priority
+        and which.tenant in ("", each.tenant)
+    )
 
 
 def page_of_nodes(tables: Tables) -> list[StoredNode]:

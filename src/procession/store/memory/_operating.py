@@ -23,6 +23,32 @@ class Operating:
 
     _tables: Tables
 
+    # -- jobs that wait -------------------------------------------------------------------------------------------
+    async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
+        """Make failed jobs ready."""
+        tables, now = self._tables, self._tables.clock()
+        found = [job for key in dict.fromkeys(jobs) if (job := tables.jobs.get(key)) and job.state == JobState.FAILED]
+        for job in found:
+            job.retries, job.crashes, job.run_at = retries, 0, now
+            tables.make_ready(job)
+        return sorted(job.key for job in found)
+
+    async def hasten(self, instance: int) -> list[str]:
+        """Make what is tried again later ready now."""
+        tables, now = self._tables, self._tables.clock()
+        found = [
+            job
+            for job in tables.jobs.values()
+            if job.instance == instance
+            and job.state == JobState.SCHEDULED
+            and job.kind in (JobKind.TIMER, JobKind.FOLLOW_UP)
+            and job.attempt > 0
+        ]
+        for job in found:
+            job.run_at = now
+            tables.make_ready(job)
+        return sorted({job.queue for job in found})
+
     # -- deletion -------------------------------------------------------------------------------------------------
     async def ended_instances(self, *, ended_before: int, after: int = 0, limit: int = 1000) -> tuple[list[int], int]:
         """Of the next instances by key, those that may be deleted."""
@@ -61,21 +87,27 @@ class Operating:
         return True
 
     # -- batches --------------------------------------------------------------------------------------------------
-    async def create_batch(self, batch: NewBatch, job: NewJob) -> None:
+    async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:
         """Begin a batch."""
         tables, now = self._tables, self._tables.clock()
         if batch.key in tables.batches:
-            return
+            return True
+        if batch.retry_of and any(row.retry_of == batch.retry_of for row in tables.batches.values()):
+            return False
         fields = msgspec.structs.asdict(batch)
         tables.batches[batch.key] = StoredBatch(
             **fields, state=BatchState.ACTIVE, emitted=0, failed=0, cursor=0, open=[], created_at=now, ended_at=0
         )
         tables.insert_job(job, now)
+        return True
 
-    async def batches(self, *, keys: Sequence[int] = (), limit: int = 100) -> list[StoredBatch]:
+    async def batches(
+        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100
+    ) -> list[StoredBatch]:
         """Batches, newest first."""
         tables = self._tables
         found = [tables.batches[key] for key in sorted(keys or tables.batches, reverse=True) if key in tables.batches]
+        found = [row for row in found if tenant in ("", row.tenant) and (not after or row.key < after)]
         return [_as_it_stands(tables, row) for row in found[:limit]]
 
     async def advance_batch(self, advance: BatchAdvance) -> bool:
@@ -116,6 +148,23 @@ class Operating:
             return False
         row.state, row.ended_at = BatchState.CANCELED, self._tables.clock()
         return True
+
+    async def delete_batches(self, *, ended_before: int, limit: int) -> int:
+        """Delete batches that ended long ago."""
+        tables = self._tables
+        again = {row.retry_of for row in tables.batches.values() if row.state == BatchState.ACTIVE}
+        doomed = [
+            row.key
+            for row in tables.batches.values()
+            if row.state != BatchState.ACTIVE and row.ended_at <= ended_before and row.key not in again
+        ]
+        errors = [error for error in tables.batch_errors if error[0] in doomed][:limit]
+        for error in errors:
+            del tables.batch_errors[error]
+        empty = [key for key in doomed if all(batch != key for batch, _ in tables.batch_errors)][:limit]
+        for key in empty:
+            del tables.batches[key]
+        return len(errors) + len(empty)
 
     async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:
         """What was not done, by item."""

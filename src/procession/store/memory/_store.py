@@ -12,6 +12,7 @@ from procession.errors import Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.refusals import check_jobs, check_messages, check_text, check_variables
 from procession.store.memory import _decisions, _definitions, _jobs, _listings, _messages
+from procession.store.memory._forms import Forms
 from procession.store.memory._operating import Operating
 from procession.store.memory._steps import apply_step
 from procession.store.memory._tables import Tables
@@ -43,6 +44,7 @@ from procession.store.rows import (
     StoredNode,
     StoredSubscription,
     StoredUserTask,
+    UserTaskFilter,
     Want,
 )
 
@@ -51,7 +53,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class MemoryStore(Operating):
+class MemoryStore(Forms, Operating):
     """Everything in this object, nothing anywhere else. Several engines may share it within one event loop."""
 
     name = "memory"
@@ -152,11 +154,14 @@ class MemoryStore(Operating):
         """A page, newest first."""
         return _listings.page_of_instances(self._tables, which)
 
-    async def count_instances(self, process_id: str = "") -> dict[int, int]:
+    async def count_instances(self, process_id: str = "", *, tenant: str = "") -> dict[int, int]:
         """Per status."""
-        return dict(
-            Counter(each.status for each in self._tables.instances.values() if process_id in ("", each.process_id))
+        counted = (
+            each.status
+            for each in self._tables.instances.values()
+            if process_id in ("", each.process_id) and tenant in ("", each.tenant)
         )
+        return dict(Counter(counted))
 
     async def history(self, instance: int, *, after: int = 0, limit: int = 1000) -> list[HistoryRow]:
         """The committed steps of an instance."""
@@ -194,9 +199,10 @@ class MemoryStore(Operating):
         """A page, oldest first."""
         return _listings.page_of_jobs(self._tables, which)
 
-    async def count_jobs(self) -> dict[tuple[str, int], int]:
+    async def count_jobs(self, *, tenant: str = "") -> dict[tuple[str, int], int]:
         """Per queue and state."""
-        return dict(Counter((job.queue, int(job.state)) for job in self._tables.jobs.values()))
+        counted = (job for job in self._tables.jobs.values() if tenant in ("", job.tenant))
+        return dict(Counter((job.queue, int(job.state)) for job in counted))
 
     # -- what waits -----------------------------------------------------------------------------------------------
     async def publish(self, messages: Sequence[NewMessage], keys: Keys) -> list[PublishResult]:
@@ -218,27 +224,25 @@ class MemoryStore(Operating):
         """Forget what is over."""
         return _messages.expire_messages(self._tables, limit)
 
-    async def list_messages(self, *, name: str = "", limit: int = 100) -> list[StoredMessage]:
+    async def list_messages(self, *, name: str = "", tenant: str = "", limit: int = 100) -> list[StoredMessage]:
         """Buffered messages, oldest first."""
-        return _listings.page_of_messages(self._tables, name, limit)
+        return _listings.page_of_messages(self._tables, name, tenant, limit)
 
     async def list_subscriptions(
-        self, *, instance: int = 0, name: str = "", limit: int = 1000
+        self, *, instance: int = 0, name: str = "", tenant: str = "", after: int = 0, limit: int = 1000
     ) -> list[StoredSubscription]:
         """What waits, by key."""
-        return _listings.page_of_subscriptions(self._tables, instance, name, limit)
+        return _listings.page_of_subscriptions(self._tables, instance, name, tenant, after, limit)
 
     async def list_incidents(
-        self, *, instance: int = 0, process_id: str = "", after: int = 0, limit: int = 100
+        self, *, instance: int = 0, process_id: str = "", tenant: str = "", after: int = 0, limit: int = 100
     ) -> list[StoredIncident]:
         """Open incidents, oldest first."""
-        return _listings.page_of_incidents(self._tables, instance, process_id, after, limit)
+        return _listings.page_of_incidents(self._tables, instance, process_id, tenant, after, limit)
 
-    async def list_user_tasks(
-        self, *, instance: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
-    ) -> list[StoredUserTask]:
+    async def list_user_tasks(self, which: UserTaskFilter) -> list[StoredUserTask]:
         """Open user tasks, oldest first."""
-        return _listings.page_of_user_tasks(self._tables, instance, assignee, group, after, limit)
+        return _listings.page_of_user_tasks(self._tables, which)
 
     async def find(self, kind: str, key: int) -> int:
         """The instance that a key belongs to."""

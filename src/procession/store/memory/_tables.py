@@ -15,6 +15,7 @@ from procession.store.rows import (
     Row,
     StoredDecision,
     StoredDefinition,
+    StoredForm,
     StoredIncident,
     StoredInstance,
     StoredJob,
@@ -77,6 +78,8 @@ class Tables:
         self.decisions: dict[int, StoredDecision] = {}
         self.decision_versions: dict[tuple[str, str], list[int]] = {}  # by tenant and decision id
         self.deployed_decisions: dict[int, list[int]] = {}
+        self.forms: dict[int, StoredForm] = {}
+        self.deployed_forms: dict[int, list[int]] = {}
         self.resources: dict[int, bytes] = {}
         self.files: set[tuple[str, str, str]] = set()  # tenant, name, checksum of files without definitions
         self.instances: dict[int, StoredInstance] = {}

@@ -11,6 +11,7 @@ from procession.jobs.kinds import TIMER_QUEUE, JobKind
 from procession.store._shared.refusals import check_jobs, check_text
 from procession.store.postgres._columns import job_columns
 from procession.store.postgres._decisions import decide_decisions, write_decisions
+from procession.store.postgres._forms import decide_forms, write_forms
 from procession.store.postgres._reading import stored_definition
 from procession.store.postgres._sessions import Session, Sessions
 from procession.store.rows import Deployed, Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
@@ -27,17 +28,18 @@ async def deploy(sessions: Sessions, deployment: Deployment, now: int | None) ->
             for resource in deployment.resources
             for new in resource.definitions
         ]
-        deployed = Deployed(definitions=definitions, decisions=await decide_decisions(session, deployment))
+        decisions, forms = await decide_decisions(session, deployment), await decide_forms(session, deployment)
+        deployed = Deployed(definitions=definitions, decisions=decisions, forms=forms)
         written = await _written(session, deployment, deployed)
         if not written:
             return deployed
-        meant = sorted({each.key for each in deployed.definitions})
-        meant_decisions = sorted({each.key for each in deployed.decisions})
-        rows = await session.fetch("deploy_deployment", deployment.key, deployment.tenant, meant, meant_decisions, now)
-        for each in (*deployed.definitions, *deployed.decisions):
+        meant = [sorted({each.key for each in made}) for made in (definitions, decisions, forms)]
+        rows = await session.fetch("deploy_deployment", deployment.key, deployment.tenant, *meant, now)
+        for each in (*definitions, *decisions, *forms):
             each.deployed_at = rows[0][0] if each.created else each.deployed_at
         await _write(session, deployment, deployed, written, now)
-        await write_decisions(session, deployed.decisions)
+        await write_decisions(session, decisions)
+        await write_forms(session, forms)
     return deployed
 
 
@@ -50,6 +52,8 @@ def _check(deployment: Deployment) -> None:
                 check_text(start.name, "the name of a start event's message or signal")
         for decision in resource.decisions:
             check_text(decision.decision_id, "a decision id")
+        for form in resource.forms:
+            check_text(form.form_id, "a form id")
 
 
 async def _latest(session: Session, deployment: Deployment) -> dict[str, StoredDefinition]:
@@ -60,14 +64,15 @@ async def _latest(session: Session, deployment: Deployment) -> dict[str, StoredD
 
 async def _written(session: Session, deployment: Deployment, deployed: Deployed) -> set[int]:
     """The files to store: those with something new in them, that something new imports, or that define nothing."""
-    new = {each.resource for each in (*deployed.definitions, *deployed.decisions) if each.created}
+    every = (*deployed.definitions, *deployed.decisions, *deployed.forms)
+    new = {each.resource for each in every if each.created}
     imported = {key for each in deployed.decisions if each.created for key in each.imports}
     return new | imported | await _new_files(session, deployment)
 
 
 async def _new_files(session: Session, deployment: Deployment) -> set[int]:
     """Files that define nothing and are not stored yet."""
-    files = [each for each in deployment.resources if not each.definitions and not each.decisions]
+    files = [each for each in deployment.resources if not (each.definitions or each.decisions or each.forms)]
     if not files:
         return set()
     checksums, names = [each.checksum for each in files], [each.name for each in files]

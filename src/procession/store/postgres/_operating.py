@@ -21,6 +21,17 @@ class Operating:
     def _bound_now(self) -> int | None:
         raise NotImplementedError
 
+    # -- jobs that wait -------------------------------------------------------------------------------------------
+    async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
+        """Make failed jobs ready."""
+        rows = await self._rest.fetch("retry_jobs", list(jobs), retries, self._bound_now())
+        return sorted(row[0] for row in rows)
+
+    async def hasten(self, instance: int) -> list[str]:
+        """Make what is tried again later ready now."""
+        rows = await self._rest.fetch("hasten", instance, self._bound_now())
+        return sorted({row[0] for row in rows})
+
     # -- deletion -------------------------------------------------------------------------------------------------
     async def ended_instances(self, *, ended_before: int, after: int = 0, limit: int = 1000) -> tuple[list[int], int]:
         """Of the next instances by key, those that may be deleted."""
@@ -37,15 +48,19 @@ class Operating:
         return bool(await self._rest.fetch("delete_definition", definition))
 
     # -- batches --------------------------------------------------------------------------------------------------
-    async def create_batch(self, batch: NewBatch, job: NewJob) -> None:
+    async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:
         """Begin a batch."""
         now = self._bound_now()
-        values = (batch.key, batch.kind, batch.request, batch.total, batch.tenant, now)
+        values = (batch.key, batch.kind, batch.request, batch.total, batch.tenant, now, batch.retry_of)
         async with self._transaction() as session:
             if await session.fetch("create_batch", *values):
                 await session.fetch("enqueue", now, *job_columns([job]))
+                return True
+            return bool(await session.fetch("list_batches", [batch.key], "", 0, 1))
 
-    async def batches(self, *, keys: Sequence[int] = (), limit: int = 100) -> list[StoredBatch]:
+    async def batches(
+        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100
+    ) -> list[StoredBatch]:
         """Batches, newest first."""
         return [
             StoredBatch(
@@ -61,8 +76,9 @@ class Operating:
                 created_at=row[9],
                 ended_at=row[10] or 0,
                 tenant=row[11],
+                retry_of=row[12] or 0,
             )
-            for row in await self._rest.fetch("list_batches", list(keys), limit)
+            for row in await self._rest.fetch("list_batches", list(keys), tenant, after, limit)
         ]
 
     async def advance_batch(self, advance: BatchAdvance) -> bool:
@@ -97,6 +113,10 @@ class Operating:
     async def end_batch(self, batch: int) -> bool:
         """Emit no more items."""
         return bool(await self._rest.fetch("end_batch", batch, self._bound_now()))
+
+    async def delete_batches(self, *, ended_before: int, limit: int) -> int:
+        """Delete batches that ended long ago."""
+        return (await self._rest.fetch("delete_ended_batches", ended_before, limit))[0][0]
 
     async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:
         """What was not done, by item."""

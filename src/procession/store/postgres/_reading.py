@@ -9,6 +9,7 @@ from procession.store.rows import (
     HistoryRow,
     StoredDecision,
     StoredDefinition,
+    StoredForm,
     StoredIncident,
     StoredInstance,
     StoredJob,
@@ -100,6 +101,11 @@ def stored_definition(row: Any, *, created: bool = False) -> StoredDefinition:
 def stored_decision(row: Any, *, created: bool = False) -> StoredDecision:
     """A row with the columns of find_decision.sql."""
     return _filled(StoredDecision, row, created=created)
+
+
+def stored_form(row: Any) -> StoredForm:
+    """A row with the columns of find_form.sql."""
+    return _filled(StoredForm, row)
 
 
 def stored_node(row: Any) -> StoredNode:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from procession.errors import InvalidValue, Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.migrations import check_version
@@ -15,6 +17,7 @@ from procession.store.postgres import _reading as reading
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json, sparse
 from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
+from procession.store.postgres._forms import Forms
 from procession.store.postgres._hints import Announcer, Listener
 from procession.store.postgres._migrating import MIGRATIONS, applied_versions, migrate
 from procession.store.postgres._operating import Operating
@@ -49,6 +52,7 @@ from procession.store.rows import (
     StoredNode,
     StoredSubscription,
     StoredUserTask,
+    UserTaskFilter,
     Want,
 )
 
@@ -65,7 +69,7 @@ class HistoryCursor(Row):
     position: int = 0
 
 
-class PostgresStore(Operating):
+class PostgresStore(Forms, Operating):
     """A PostgreSQL database, 14 or newer. Any number of processes may work on it.
 
     ``schema`` holds all tables; several schemas in one database are several stores. ``lanes`` commits may be under way
@@ -204,12 +208,12 @@ class PostgresStore(Operating):
     async def list_instances(self, which: InstanceFilter) -> list[StoredInstance]:
         """A page, newest first."""
         of_process = (which.process_id, which.definition, which.status, which.business_id, which.parent)
-        page = (which.with_incident, which.tag, which.tenant, which.after, which.limit)
+        page = (which.with_incident, which.tag, which.tenant, which.after, which.limit, which.statuses)
         return [reading.stored_instance(row) for row in await self._rest.fetch("list_instances", *of_process, *page)]
 
-    async def count_instances(self, process_id: str = "") -> dict[int, int]:
+    async def count_instances(self, process_id: str = "", *, tenant: str = "") -> dict[int, int]:
         """How many instances there are per status."""
-        return {row[0]: row[1] for row in await self._rest.fetch("count_instances", process_id)}
+        return {row[0]: row[1] for row in await self._rest.fetch("count_instances", process_id, tenant)}
 
     async def history(self, instance: int, *, after: int = 0, limit: int = 1000) -> list[HistoryRow]:
         """The committed steps of an instance in order."""
@@ -291,9 +295,9 @@ class PostgresStore(Operating):
         rows = await self._rest.fetch("list_jobs", *values, which.after, which.limit)
         return [reading.stored_job(row) for row in rows]
 
-    async def count_jobs(self) -> dict[tuple[str, int], int]:
+    async def count_jobs(self, *, tenant: str = "") -> dict[tuple[str, int], int]:
         """How many jobs there are per (queue, state)."""
-        return {(row[0], row[1]): row[2] for row in await self._rest.fetch("count_jobs")}
+        return {(row[0], row[1]): row[2] for row in await self._rest.fetch("count_jobs", tenant)}
 
     # -- what waits -----------------------------------------------------------------------------------------------
     async def publish(self, messages: Sequence[NewMessage], keys: Keys) -> list[PublishResult]:
@@ -310,30 +314,28 @@ class PostgresStore(Operating):
         """Delete buffered messages whose time to live is over."""
         return len(await self._duties.fetch("expire_messages", limit, self._bound_now()))
 
-    async def list_messages(self, *, name: str = "", limit: int = 100) -> list[StoredMessage]:
+    async def list_messages(self, *, name: str = "", tenant: str = "", limit: int = 100) -> list[StoredMessage]:
         """Buffered messages, oldest first."""
-        rows = await self._rest.fetch("list_messages", name, limit, self._bound_now())
+        rows = await self._rest.fetch("list_messages", name, tenant, limit, self._bound_now())
         return [reading.stored_message(row) for row in rows]
 
     async def list_subscriptions(
-        self, *, instance: int = 0, name: str = "", limit: int = 1000
+        self, *, instance: int = 0, name: str = "", tenant: str = "", after: int = 0, limit: int = 1000
     ) -> list[StoredSubscription]:
         """Open subscriptions, those of start events included."""
-        rows = await self._rest.fetch("list_subscriptions", instance, name, limit)
+        rows = await self._rest.fetch("list_subscriptions", instance, name, tenant, after, limit)
         return [reading.stored_subscription(row) for row in rows]
 
     async def list_incidents(
-        self, *, instance: int = 0, process_id: str = "", after: int = 0, limit: int = 100
+        self, *, instance: int = 0, process_id: str = "", tenant: str = "", after: int = 0, limit: int = 100
     ) -> list[StoredIncident]:
         """Open incidents, oldest first."""
-        rows = await self._rest.fetch("list_incidents", instance, process_id, after, limit)
+        rows = await self._rest.fetch("list_incidents", instance, process_id, tenant, after, limit)
         return [reading.stored_incident(row) for row in rows]
 
-    async def list_user_tasks(
-        self, *, instance: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
-    ) -> list[StoredUserTask]:
+    async def list_user_tasks(self, which: UserTaskFilter) -> list[StoredUserTask]:
         """Open user tasks, oldest first."""
-        rows = await self._rest.fetch("list_user_tasks", instance, assignee, group, after, limit)
+        rows = await self._rest.fetch("list_user_tasks", *msgspec.structs.astuple(which))
         return [reading.stored_user_task(row) for row in rows]
 
     async def find(self, kind: str, key: int) -> int:

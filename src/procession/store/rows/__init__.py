@@ -16,6 +16,7 @@ from procession.store.rows.calls import (
     JobOutcome,
     NewDecision,
     NewDefinition,
+    NewForm,
     NewMessage,
     NewResource,
     NewStartSubscription,
@@ -33,6 +34,7 @@ from procession.store.rows.reading import (
     JobFilter,
     StoredDecision,
     StoredDefinition,
+    StoredForm,
     StoredIncident,
     StoredInstance,
     StoredJob,
@@ -40,6 +42,7 @@ from procession.store.rows.reading import (
     StoredNode,
     StoredSubscription,
     StoredUserTask,
+    UserTaskFilter,
 )
 from procession.store.rows.row import Row
 from procession.store.rows.steps import (
@@ -70,6 +73,7 @@ __all__ = [
     "JobOutcome",
     "NewDecision",
     "NewDefinition",
+    "NewForm",
     "NewIncident",
     "NewJob",
     "NewMessage",
@@ -89,6 +93,7 @@ __all__ = [
     "StepResult",
     "StoredDecision",
     "StoredDefinition",
+    "StoredForm",
     "StoredIncident",
     "StoredInstance",
     "StoredJob",
@@ -97,5 +102,6 @@ __all__ = [
     "StoredSubscription",
     "StoredUserTask",
     "UserTaskChange",
+    "UserTaskFilter",
     "Want",
 ]

@@ -122,6 +122,15 @@ class NewDecision(Row, kw_only=True):
     imports: list[int] = []  # resources of the same deployment that the file imports, theirs included
 
 
+class NewForm(Row, kw_only=True):
+    """A form of a deployed resource, which is the whole file. ``key`` is used if it becomes a new version."""
+
+    key: int
+    form_id: str
+    checksum: str  # sha-256 of the file, hex
+    version_tag: str = ""
+
+
 class NewResource(Row, kw_only=True):
     """A file to deploy, with what it defines."""
 
@@ -132,6 +141,7 @@ class NewResource(Row, kw_only=True):
     checksum: str  # sha-256 of the content, hex
     definitions: list[NewDefinition] = []
     decisions: list[NewDecision] = []
+    forms: list[NewForm] = []
 
 
 class Deployment(Row, kw_only=True):

@@ -24,6 +24,7 @@ class NewBatch(Row, kw_only=True):
     request: bytes  # JSON
     total: int  # items that its filter meant when it was made
     tenant: str = ""
+    retry_of: int = 0  # the batch whose failed items it does again
 
 
 class BatchAdvance(Row, kw_only=True):
@@ -53,6 +54,7 @@ class StoredBatch(Row, kw_only=True):
     created_at: int
     ended_at: int
     tenant: str = ""
+    retry_of: int = 0
 
 
 class StoredBatchError(Row, kw_only=True):

@@ -45,16 +45,33 @@ class StoredDecision(Row, kw_only=True):
     created: bool = False  # in the answer to a deployment: True where it made a new version
 
 
+class StoredForm(Row, kw_only=True):
+    """A deployed form version."""
+
+    key: int
+    form_id: str
+    version: int
+    version_tag: str
+    resource: int
+    resource_name: str
+    checksum: str
+    deployment: int
+    deployed_at: int
+    tenant: str = ""
+    created: bool = False  # in the answer to a deployment: True where it made a new version
+
+
 class Deployed(Row, kw_only=True):
     """The answer to a deployment: what its files define, in the order given, new or found."""
 
     definitions: list[StoredDefinition] = []
     decisions: list[StoredDecision] = []
+    forms: list[StoredForm] = []
 
     @property
     def is_new(self) -> bool:
         """Whether it made a version of anything."""
-        return any(each.created for each in self.definitions) or any(each.created for each in self.decisions)
+        return any(each.created for each in (*self.definitions, *self.decisions, *self.forms))
 
 
 class StoredInstance(Row, kw_only=True):
@@ -135,9 +152,10 @@ class StoredUserTask(Row, kw_only=True):
     due_at: int
     follow_up_at: int
     priority: int
-    form_key: str
+    form_key: str  # as the model says it; empty where ``form`` says which deployed one
     created_at: int
     tenant: str = ""
+    form: int = 0  # the deployed form that it shows
 
 
 class StoredSubscription(Row, kw_only=True):
@@ -199,12 +217,32 @@ class InstanceFilter(Row, kw_only=True):
     process_id: str = ""
     definition: int = 0
     status: int = -1
+    statuses: list[int] = []  # any of these, where there are some
     business_id: str = ""
     parent: int = 0
     with_incident: bool = False
     tag: str = ""
     tenant: str = ""
     after: int = 0  # cursor: only keys below this one (newest first)
+    limit: int = 100
+
+
+class UserTaskFilter(Row, kw_only=True):
+    """Which user tasks a listing shows; zeros and empty strings do not restrict."""
+
+    key: int = 0  # exactly this one
+    instance: int = 0
+    process_id: str = ""
+    element: str = ""
+    assignee: str = ""
+    unassigned: bool = False
+    candidate_user: str = ""
+    candidate_group: str = ""
+    due_before: int = 0  # has a due date, and that is earlier
+    follow_up_before: int = 0
+    priority: int = -1  # at least
+    tenant: str = ""
+    after: int = 0  # cursor: only keys above this one (oldest first)
     limit: int = 100
 
 

@@ -95,6 +95,7 @@ class NewUserTask(Row, kw_only=True):
     priority: int = 50
     form_key: str = ""
     tenant: str = ""
+    form: int = 0  # the deployed form that it shows
 
 
 class UserTaskChange(Row, kw_only=True):
@@ -149,6 +150,7 @@ class Step(Row, kw_only=True):
     new_user_tasks: list[NewUserTask] = []
     changed_user_tasks: list[UserTaskChange] = []
     closed_user_tasks: list[int] = []
+    migrates: bool = False  # the definition is another one from here on
     moved_rows: list[MovedRow] = []  # only with a changed definition: rows that go with it (migration)
 
     def shape(self) -> Shape:
@@ -162,6 +164,7 @@ class Step(Row, kw_only=True):
             or self.new_user_tasks
             or self.changed_user_tasks
             or self.closed_user_tasks
+            or self.migrates
             or self.moved_rows
             or self.start_channel
             or self.release_channel

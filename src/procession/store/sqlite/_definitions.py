@@ -9,6 +9,7 @@ import msgspec
 from procession.jobs.kinds import TIMER_QUEUE, JobKind
 from procession.store.rows import Deployed, Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
 from procession.store.sqlite._decisions import deploy_decision
+from procession.store.sqlite._forms import deploy_form
 from procession.store.sqlite._jobs import insert_jobs
 from procession.store.sqlite._session import Session, as_json
 
@@ -17,14 +18,18 @@ _decode_texts = msgspec.json.Decoder(list[str]).decode
 
 def deploy_resources(session: Session, deployment: Deployment) -> Deployed:
     """Store what is new of a deployment."""
-    deployed = Deployed(definitions=[], decisions=[])
+    deployed = Deployed(definitions=[], decisions=[], forms=[])
     written: set[int] = set()  # files with something new in them, or that something new imports
     for resource in deployment.resources:
         definitions = [_deploy_definition(session, deployment, resource, new) for new in resource.definitions]
         decisions = [deploy_decision(session, deployment, resource, new) for new in resource.decisions]
         deployed.definitions += definitions
+        forms = [deploy_form(session, deployment, resource, new) for new in resource.forms]
         deployed.decisions += decisions
-        if any(each.created for each in (*definitions, *decisions)) or _is_new_file(session, deployment, resource):
+        deployed.forms += forms
+        if any(each.created for each in (*definitions, *decisions, *forms)) or _is_new_file(
+            session, deployment, resource
+        ):
             written.add(resource.key)
         written.update(key for each in decisions if each.created for key in each.imports)
     if written:
@@ -57,7 +62,7 @@ def read_definition(row: Any) -> StoredDefinition:  # noqa: ANN401 - a row of a 
 
 
 def _is_new_file(session: Session, deployment: Deployment, resource: NewResource) -> bool:
-    if resource.definitions or resource.decisions:
+    if resource.definitions or resource.decisions or resource.forms:
         return False
     known = session.value("find_file", tenant=deployment.tenant, name=resource.name, checksum=resource.checksum)
     return known is None
@@ -81,6 +86,8 @@ def _write_deployment(session: Session, deployment: Deployment, deployed: Deploy
         session.run("insert_deployment_definition", deployment=deployment.key, definition=each.key)
     for each in deployed.decisions:
         session.run("insert_deployment_decision", deployment=deployment.key, decision=each.key)
+    for each in deployed.forms:
+        session.run("insert_deployment_form", deployment=deployment.key, form=each.key)
 
 
 def _deploy_definition(

@@ -17,6 +17,7 @@ from procession.store.rows import (
     StoredJob,
     StoredNode,
     StoredUserTask,
+    UserTaskFilter,
 )
 from procession.store.sqlite._session import Session, as_json
 
@@ -62,6 +63,7 @@ def list_instances(session: Session, which: InstanceFilter) -> list[StoredInstan
         name = "list_instances"
     values = msgspec.structs.asdict(which)
     values["before"] = values.pop("after") or _KEY_MAX
+    values["statuses"] = as_json(which.statuses)
     return [
         StoredInstance(
             key=row[0],
@@ -84,8 +86,10 @@ def list_instances(session: Session, which: InstanceFilter) -> list[StoredInstan
     ]
 
 
-def count_instances(session: Session, process_id: str) -> dict[int, int]:
+def count_instances(session: Session, process_id: str, tenant: str) -> dict[int, int]:
     """How many instances per status."""
+    if tenant:
+        return dict(session.rows("count_instances_of_tenant", process_id=process_id, tenant=tenant))
     name = "count_instances_of_process" if process_id else "count_instances"
     return dict(session.rows(name, **({"process_id": process_id} if process_id else {})))
 
@@ -109,14 +113,15 @@ def list_jobs(session: Session, which: JobFilter) -> list[StoredJob]:
     return [_read_job(row) for row in session.rows(name, **msgspec.structs.asdict(which))]
 
 
-def count_jobs(session: Session) -> dict[tuple[str, int], int]:
+def count_jobs(session: Session, tenant: str) -> dict[tuple[str, int], int]:
     """How many jobs per queue and state."""
-    return {(queue, state): count for queue, state, count in session.rows("count_jobs")}
+    rows = session.rows("count_jobs_of_tenant", tenant=tenant) if tenant else session.rows("count_jobs")
+    return {(queue, state): count for queue, state, count in rows}
 
 
-def list_incidents(session: Session, instance: int, process_id: str, after: int, limit: int) -> list[StoredIncident]:
+def list_incidents(session: Session, which: dict[str, object]) -> list[StoredIncident]:
     """A page of incidents, oldest first."""
-    rows = session.rows("list_incidents", instance=instance, process_id=process_id, after=after, limit=limit)
+    rows = session.rows("list_incidents", **which)
     return [
         StoredIncident(
             key=row[0],
@@ -136,7 +141,7 @@ def list_incidents(session: Session, instance: int, process_id: str, after: int,
     ]
 
 
-def list_user_tasks(session: Session, which: dict[str, object]) -> list[StoredUserTask]:
+def list_user_tasks(session: Session, which: UserTaskFilter) -> list[StoredUserTask]:
     """A page of user tasks, oldest first."""
     return [
         StoredUserTask(
@@ -156,8 +161,9 @@ def list_user_tasks(session: Session, which: dict[str, object]) -> list[StoredUs
             form_key=row[13],
             created_at=row[14],
             tenant=row[15],
+            form=row[16],
         )
-        for row in session.rows("list_user_tasks", **which)
+        for row in session.rows("list_user_tasks", **msgspec.structs.asdict(which))
     ]
 
 

@@ -28,6 +28,25 @@ class Operating:
     async def _write(self, work: Work) -> Any:  # noqa: ANN401 - what the work gives
         raise NotImplementedError
 
+    # -- jobs that wait -------------------------------------------------------------------------------------------
+    async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
+        """Make failed jobs ready."""
+
+        def work(session: Session) -> list[int]:
+            rows = session.rows("retry_jobs", keys=as_json(list(jobs)), retries=retries, now=session.now)
+            return sorted(key for (key,) in rows)
+
+        return await self._write(work)
+
+    async def hasten(self, instance: int) -> list[str]:
+        """Make what is tried again later ready now."""
+
+        def work(session: Session) -> list[str]:
+            rows = session.rows("hasten", instance=instance, now=session.now)
+            return sorted({queue for (queue,) in rows})
+
+        return await self._write(work)
+
     # -- deletion -------------------------------------------------------------------------------------------------
     async def ended_instances(self, *, ended_before: int, after: int = 0, limit: int = 1000) -> tuple[list[int], int]:
         """Of the next instances by key, those that may be deleted."""
@@ -47,21 +66,26 @@ class Operating:
         return await self._write(partial(_delete_definition, key=definition))
 
     # -- batches --------------------------------------------------------------------------------------------------
-    async def create_batch(self, batch: NewBatch, job: NewJob) -> None:
+    async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:
         """Begin a batch."""
 
-        def work(session: Session) -> None:
+        def work(session: Session) -> bool:
             values = {**msgspec.structs.asdict(batch), "request": batch.request.decode()}
             if session.value("insert_batch", now=session.now, **values) is not None:
                 insert_jobs(session, [job])
+                return True
+            return bool(session.rows("list_batches", keys=as_json([batch.key]), tenant="", after=0, limit=1))
 
-        await self._write(work)
+        return await self._write(work)
 
-    async def batches(self, *, keys: Sequence[int] = (), limit: int = 100) -> list[StoredBatch]:
+    async def batches(
+        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100
+    ) -> list[StoredBatch]:
         """Batches, newest first."""
+        which: dict[str, object] = {"keys": as_json(list(keys)), "tenant": tenant, "after": after, "limit": limit}
 
         def work(session: Session) -> list[StoredBatch]:
-            return [_batch(row) for row in session.rows("list_batches", keys=as_json(list(keys)), limit=limit)]
+            return [_batch(row) for row in session.rows("list_batches", **which)]
 
         return await self._read(work)
 
@@ -83,6 +107,15 @@ class Operating:
     async def end_batch(self, batch: int) -> bool:
         """Emit no more items."""
         return await self._write(lambda session: session.run("end_batch", key=batch, now=session.now).rowcount > 0)
+
+    async def delete_batches(self, *, ended_before: int, limit: int) -> int:
+        """Delete batches that ended long ago."""
+
+        def work(session: Session) -> int:
+            errors = session.run("delete_ended_batch_errors", ended_before=ended_before, limit=limit).rowcount
+            return errors + session.run("delete_ended_batches", ended_before=ended_before, limit=limit).rowcount
+
+        return await self._write(work)
 
     async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:
         """What was not done, by item."""
@@ -151,4 +184,5 @@ def _batch(row: Any) -> StoredBatch:  # noqa: ANN401 - a row of a query
         created_at=row[9],
         ended_at=row[10],
         tenant=row[11],
+        retry_of=row[12],
     )

@@ -297,6 +297,7 @@ def _write_user_tasks(session: Session, steps: Sequence[Step]) -> None:
                 as_json(new.candidate_groups),
                 new.form_key,
                 new.tenant,
+                new.form,
             )
             for step in steps
             for new in step.new_user_tasks

@@ -48,9 +48,11 @@ from procession.store.rows import (
     StoredNode,
     StoredSubscription,
     StoredUserTask,
+    UserTaskFilter,
     Want,
 )
 from procession.store.sqlite import _connection, _decisions, _definitions, _jobs, _listings, _messages, _nodes, _schema
+from procession.store.sqlite._forms import Forms
 from procession.store.sqlite._operating import Operating
 from procession.store.sqlite._session import STATEMENTS, as_json
 from procession.store.sqlite._steps import commit_steps
@@ -63,7 +65,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class SqliteStore(Operating):
+class SqliteStore(Forms, Operating):
     """A database file.
 
     ``synchronous`` says what a commit promises. NORMAL: it survives the end of every process, however sudden; if the
@@ -217,9 +219,9 @@ class SqliteStore(Operating):
         """A page, newest first."""
         return await self._read(partial(_listings.list_instances, which=which))
 
-    async def count_instances(self, process_id: str = "") -> dict[int, int]:
+    async def count_instances(self, process_id: str = "", *, tenant: str = "") -> dict[int, int]:
         """Per status."""
-        return await self._read(partial(_listings.count_instances, process_id=process_id))
+        return await self._read(partial(_listings.count_instances, process_id=process_id, tenant=tenant))
 
     async def history(self, instance: int, *, after: int = 0, limit: int = 1000) -> list[HistoryRow]:
         """The committed steps of an instance."""
@@ -251,9 +253,9 @@ class SqliteStore(Operating):
         """A page, oldest first."""
         return await self._read(partial(_listings.list_jobs, which=which))
 
-    async def count_jobs(self) -> dict[tuple[str, int], int]:
+    async def count_jobs(self, *, tenant: str = "") -> dict[tuple[str, int], int]:
         """Per queue and state."""
-        return await self._read(_listings.count_jobs)
+        return await self._read(partial(_listings.count_jobs, tenant=tenant))
 
     # -- what waits -----------------------------------------------------------------------------------------------
     async def publish(self, messages: Sequence[NewMessage], keys: Keys) -> list[PublishResult]:
@@ -277,41 +279,32 @@ class SqliteStore(Operating):
         """Delete what is over."""
         return await self._write(lambda session: session.run("expire_messages", now=session.now, limit=limit).rowcount)
 
-    async def list_messages(self, *, name: str = "", limit: int = 100) -> list[StoredMessage]:
+    async def list_messages(self, *, name: str = "", tenant: str = "", limit: int = 100) -> list[StoredMessage]:
         """Buffered messages, oldest first."""
-        rows = await self._read(lambda session: session.rows("list_messages", name=name, limit=limit, now=session.now))
+        which: dict[str, object] = {"name": name, "tenant": tenant, "limit": limit}
+        rows = await self._read(lambda session: session.rows("list_messages", **which, now=session.now))
         return [_messages.read_message(row) for row in rows]
 
     async def list_subscriptions(
-        self, *, instance: int = 0, name: str = "", limit: int = 1000
+        self, *, instance: int = 0, name: str = "", tenant: str = "", after: int = 0, limit: int = 1000
     ) -> list[StoredSubscription]:
         """What waits, by key."""
         statement = "list_subscriptions_of_instance" if instance else "list_subscriptions"
-        which: dict[str, object] = {"name": name, "limit": limit}
+        which: dict[str, object] = {"name": name, "tenant": tenant, "after": after, "limit": limit}
         if instance:
             which["instance"] = instance
         rows = await self._read(lambda session: session.rows(statement, **which))
         return [_messages.read_subscription(row) for row in rows]
 
     async def list_incidents(
-        self, *, instance: int = 0, process_id: str = "", after: int = 0, limit: int = 100
+        self, *, instance: int = 0, process_id: str = "", tenant: str = "", after: int = 0, limit: int = 100
     ) -> list[StoredIncident]:
         """Open incidents, oldest first."""
-        return await self._read(
-            partial(_listings.list_incidents, instance=instance, process_id=process_id, after=after, limit=limit)
-        )
+        which: dict[str, object] = {"instance": instance, "process_id": process_id, "tenant": tenant}
+        return await self._read(partial(_listings.list_incidents, which={**which, "after": after, "limit": limit}))
 
-    async def list_user_tasks(
-        self, *, instance: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
-    ) -> list[StoredUserTask]:
+    async def list_user_tasks(self, which: UserTaskFilter) -> list[StoredUserTask]:
         """Open user tasks, oldest first."""
-        which: dict[str, object] = {
-            "instance": instance,
-            "assignee": assignee,
-            "group": group,
-            "after": after,
-            "limit": limit,
-        }
         return await self._read(partial(_listings.list_user_tasks, which=which))
 
     async def find(self, kind: str, key: int) -> int:

@@ -14,12 +14,13 @@ from procession.testing.conformance.committing import TestCommit, TestFences, Te
 from procession.testing.conformance.deciding import TestDecisions, TestFindDecision
 from procession.testing.conformance.deploying import TestDeploy, TestFindDefinition
 from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
+from procession.testing.conformance.forming import TestForms
 from procession.testing.conformance.leasing import TestAdjustments, TestRemoteLeases
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
 from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
 from procession.testing.conformance.migrating import TestMigration
 from procession.testing.conformance.nodes import TestHints, TestLeader, TestNodes, TestRescue
-from procession.testing.conformance.operating import TestBatches, TestDeletion
+from procession.testing.conformance.operating import TestBatches, TestDeletion, TestWaitingJobs
 from procession.testing.conformance.ordering import TestOrder
 from procession.testing.conformance.persisting import TestDurability, TestMigrations
 from procession.testing.conformance.refusing import TestRefusals
@@ -42,6 +43,7 @@ __all__ = [
     "TestFindDecision",
     "TestFindDefinition",
     "TestFinish",
+    "TestForms",
     "TestHints",
     "TestHistory",
     "TestIncidents",
@@ -62,4 +64,5 @@ __all__ = [
     "TestStartChannels",
     "TestSubscribe",
     "TestUserTasks",
+    "TestWaitingJobs",
 ]

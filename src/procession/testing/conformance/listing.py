@@ -6,7 +6,7 @@ from __future__ import annotations
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind, JobState
 from procession.store.port import Store
-from procession.store.rows import JobChange, NewIncident, NewUserTask, Step, UserTaskChange
+from procession.store.rows import JobChange, NewIncident, NewUserTask, Step, UserTaskChange, UserTaskFilter
 from procession.testing.conformance.stage import (
     MESSAGE,
     ManualClock,
@@ -14,6 +14,7 @@ from procession.testing.conformance.stage import (
     claim,
     instances_of,
     jobs_of,
+    message,
     new_job,
     next_step,
     service_job,
@@ -93,11 +94,14 @@ class TestListings:
             {"with_incident": True},
             {"tag": "vip"},
             {"tenant": "acme"},
+            {"statuses": [1, 2]},
             {"process_id": "invoice", "tag": "vip", "status": 1},
         ):
             assert [each.key for each in await instances_of(store, **which)] == [special.instance], which
         assert await instances_of(store, process_id="invoice", status=0) == []
         assert await instances_of(store, tag="vi") == []
+        assert len(await instances_of(store, statuses=[0, 1])) == 2
+        assert await instances_of(store, statuses=[0, 1], status=2) == []
         assert [each.incidents for each in await instances_of(store)] == [1, 0]
 
     async def test_instances_are_counted_by_status(self, store: Store, keys: Keys) -> None:
@@ -106,6 +110,31 @@ class TestListings:
         assert await store.count_instances() == {0: 3, 1: 1, 2: 1, 3: 1}
         assert await store.count_instances("invoice") == {0: 1}
         assert await store.count_instances("unknown") == {}
+        await apply(store, keys, start_step(keys, tenant="acme", status=1))
+        assert (
+            await store.count_instances(tenant="acme") == await store.count_instances("order", tenant="acme") == {1: 1}
+        )
+        assert await store.count_instances("invoice", tenant="acme") == {}
+
+    async def test_what_waits_is_listed_by_tenant(self, store: Store, keys: Keys) -> None:
+        """Subscriptions, messages, incidents and jobs; subscriptions also page by page."""
+        ours, theirs = start_step(keys), start_step(keys, tenant="acme")
+        for step in (ours, theirs):
+            step.new_subscriptions = [waiting_for(keys, step, tenant=step.tenant)]
+            step.new_incidents = [incident_of(keys, step)]
+            step.new_jobs = [service_job(keys, step, tenant=step.tenant)]
+        await apply(store, keys, ours, theirs)
+        letters = [message(keys, name="nobody", ttl_ms=60_000, tenant=tenant) for tenant in ("", "acme")]
+        await store.publish(letters, keys)
+        instance, everyone = theirs.instance, await store.list_subscriptions()
+        assert [each.instance for each in await store.list_subscriptions(tenant="acme")] == [instance]
+        assert await store.list_subscriptions(after=everyone[0].key) == everyone[1:]
+        assert await store.list_subscriptions(instance=instance, after=everyone[1].key) == []
+        assert await store.list_subscriptions(instance=instance, tenant="other") == []
+        assert [each.instance for each in await store.list_incidents(tenant="acme")] == [instance]
+        assert [each.key for each in await store.list_messages(tenant="acme")] == [letters[1].key]
+        assert sum((await store.count_jobs(tenant="acme")).values()) == 1
+        assert sum((await store.count_jobs()).values()) == 2
 
     async def test_loading_leaves_unknown_instances_out(self, store: Store, keys: Keys) -> None:
         step = start_step(keys)
@@ -252,7 +281,7 @@ class TestUserTasks:
         )
         step.new_user_tasks = [task]
         await apply(store, keys, step)
-        (listed,) = await store.list_user_tasks()
+        (listed,) = await store.list_user_tasks(UserTaskFilter())
         assert (listed.key, listed.instance, listed.element, listed.name) == (
             task.key,
             step.instance,
@@ -275,11 +304,42 @@ class TestUserTasks:
         other = start_step(keys)
         step.new_user_tasks, other.new_user_tasks = [ada, sales], [user_task_of(keys, other)]
         await apply(store, keys, step, other)
-        assert [each.key for each in await store.list_user_tasks(assignee="ada")] == [ada.key]
-        assert [each.key for each in await store.list_user_tasks(group="sales")] == [sales.key]
-        assert await store.list_user_tasks(group="sal") == []
-        assert [each.key for each in await store.list_user_tasks(instance=step.instance, after=ada.key)] == [sales.key]
-        assert len(await store.list_user_tasks(limit=2)) == 2
+        assert [each.key for each in await store.list_user_tasks(UserTaskFilter(assignee="ada"))] == [ada.key]
+        assert [each.key for each in await store.list_user_tasks(UserTaskFilter(candidate_group="sales"))] == [
+            sales.key
+        ]
+        assert await store.list_user_tasks(UserTaskFilter(candidate_group="sal")) == []
+        assert [
+            each.key for each in await store.list_user_tasks(UserTaskFilter(instance=step.instance, after=ada.key))
+        ] == [sales.key]
+        assert len(await store.list_user_tasks(UserTaskFilter(limit=2))) == 2
+
+    async def test_user_tasks_are_found_by_whom_and_when(self, store: Store, keys: Keys, clock: ManualClock) -> None:
+        """By candidates, dates, priority, process, element, tenant and key; one without a date is never due."""
+        step, theirs = start_step(keys), start_step(keys, tenant="acme")
+        dated = user_task_of(keys, step, due_at=clock() + 5, follow_up_at=clock() + 2, priority=80)
+        offered = user_task_of(keys, step, candidate_users=["bob"], candidate_groups=["sales"], priority=0)
+        taken = user_task_of(keys, step, assignee="ada", form=7)
+        other = user_task_of(keys, theirs, form_key="of theirs")
+        step.new_user_tasks, theirs.new_user_tasks = [dated, offered, taken], [other]
+        await apply(store, keys, step, theirs)
+
+        async def found(**which: object) -> list[int]:
+            return [each.key for each in await store.list_user_tasks(UserTaskFilter(**which))]  # pyright: ignore[reportArgumentType]
+
+        everything = [dated.key, offered.key, taken.key, other.key]
+        assert await found() == everything
+        assert await found(due_before=clock() + 5) == []
+        assert await found(due_before=clock() + 6) == [dated.key]
+        assert await found(follow_up_before=clock() + 3) == [dated.key]
+        assert await found(unassigned=True) == [dated.key, offered.key, other.key]
+        assert await found(candidate_user="bob", candidate_group="sales") == [offered.key]
+        assert await found(candidate_user="bo") == []
+        assert await found(priority=80) == [dated.key]
+        assert await found(tenant="acme") == await found(key=other.key) == [other.key]
+        assert await found(process_id="order", element="approve") == everything
+        assert await found(process_id="other") == await found(element="other") == []
+        assert [each.form for each in await store.list_user_tasks(UserTaskFilter())] == [0, 0, 7, 0]
 
     async def test_a_step_changes_only_the_given_attributes(self, store: Store, keys: Keys) -> None:
         step = start_step(keys)
@@ -290,7 +350,7 @@ class TestUserTasks:
         gone = UserTaskChange(key=keys.take(), changes={"assignee": "nobody"})
         second = next_step(step, changed_user_tasks=[UserTaskChange(key=task.key, changes=changes), gone])
         await apply(store, keys, second)
-        (listed,) = await store.list_user_tasks()
+        (listed,) = await store.list_user_tasks(UserTaskFilter())
         assert (listed.assignee, listed.candidate_users, listed.candidate_groups) == ("", ["bob"], ["sales"])
         assert (listed.priority, listed.due_at, listed.name) == (7, 12, "Approve the order")
 
@@ -300,5 +360,5 @@ class TestUserTasks:
         step.new_user_tasks = [task]
         await apply(store, keys, step)
         await apply(store, keys, next_step(step, closed_user_tasks=[task.key, keys.take()]))
-        assert await store.list_user_tasks() == []
+        assert await store.list_user_tasks(UserTaskFilter()) == []
         assert await store.find("user_task", task.key) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from procession.ids import Keys
 from procession.store.port import Store
-from procession.store.rows import NewIncident, NewUserTask, StepOutcome
+from procession.store.rows import InstanceFilter, NewIncident, NewUserTask, StepOutcome, UserTaskFilter
 from procession.store.rows.steps import MovedRow
 from procession.testing.conformance.stage import (
     apply,
@@ -72,11 +72,23 @@ class TestMigration:
         assert (subscription.element, subscription.definition, subscription.process_id) == ("wait", 8, "purchase")
         (problem,) = await store.list_incidents(process_id="purchase")
         assert (problem.element, problem.definition) == ("charge", 8)
-        (open_task,) = await store.list_user_tasks(instance=step.instance)
+        (open_task,) = await store.list_user_tasks(UserTaskFilter(instance=step.instance))
         assert (open_task.element, open_task.name, open_task.definition) == ("look", "Look at it", 8)
         assert open_task.process_id == "purchase"
         (result,) = await store.publish([message(keys)], keys)
         assert result.instances == [step.instance]
+
+    async def test_an_instance_without_rows_moves_to_another_process_id(self, store: Store, keys: Keys) -> None:
+        """It is found by the new one, and an ordinary step after it leaves it there."""
+        step = start_step(keys)
+        await apply(store, keys, step)
+        moved = next_step(step, definition=8, process_id="purchase", migrates=True)
+        await apply(store, keys, moved)
+        await apply(store, keys, next_step(moved))
+        instance = await the_instance(store, step.instance)
+        assert (instance.definition, instance.process_id, instance.rev) == (8, "purchase", 3)
+        listed = await store.list_instances(InstanceFilter(process_id="purchase"))
+        assert [each.key for each in listed] == [step.instance]
 
     async def test_a_migration_decided_on_an_old_revision_moves_nothing(self, store: Store, keys: Keys) -> None:
         """STALE: not a row of it."""

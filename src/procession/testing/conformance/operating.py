@@ -88,9 +88,49 @@ def _job(keys: Keys, instance: int = 0) -> NewJob:
 async def _begin(store: Store, keys: Keys) -> int:
     batch = NewBatch(key=keys.take(), kind="cancel", request=b'{"a":1}', total=3)
     job = _job(keys)
-    await store.create_batch(batch, job)
-    await store.create_batch(batch, job)
+    assert await store.create_batch(batch, job)
+    assert await store.create_batch(batch, job)
     return batch.key
+
+
+class TestWaitingJobs:
+    """What failed is tried again, and what waits for a next try need not."""
+
+    async def test_failed_jobs_are_ready_again_and_others_stay(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        """With the attempts given."""
+        failed, waits = _job(keys, 7), _job(keys, 8)
+        await store.enqueue([failed])
+        node = await store.register("one", b"{}")
+        (claimed,) = await claim(store, node, FOLLOW_UP_QUEUE)
+        await store.enqueue([waits])
+        await store.finish([JobOutcome(key=claimed.key, lease=claimed.lease, end=JobEnd.FAILED, error="a defect")])
+        clock.advance(5)
+        assert await store.retry_jobs([failed.key, waits.key, 1], 4) == [failed.key]
+        assert await store.retry_jobs([failed.key], 4) == []
+        job = await the_job(store, failed.key)
+        assert job is not None
+        assert (job.state, job.retries, job.run_at, job.error) == (JobState.READY, 4, clock(), "a defect")
+        assert {each.key for each in await claim(store, node, FOLLOW_UP_QUEUE)} == {failed.key, waits.key}
+
+    async def test_what_an_instance_tries_again_later_is_ready_now(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        """Not what was never tried, nor what is of another instance."""
+        tried, others = _job(keys, 7), _job(keys, 8)
+        timer = NewJob(key=keys.take(), kind=JobKind.TIMER, queue="$timer", type="", instance=7, delay_ms=60_000)
+        await store.enqueue([tried, others, timer])
+        node = await store.register("one", b"{}")
+        for job in await claim(store, node, FOLLOW_UP_QUEUE):
+            await store.finish([JobOutcome(key=job.key, lease=job.lease, end=JobEnd.RETRY, delay_ms=300_000)])
+        assert await claim(store, node, FOLLOW_UP_QUEUE) == []
+        assert await store.hasten(7) == [FOLLOW_UP_QUEUE]
+        assert await store.hasten(7) == []
+        assert [job.key for job in await claim(store, node, FOLLOW_UP_QUEUE)] == [tried.key]
+        clock.advance(1)
+        waiting = {job.key: job.state for job in await jobs_of(store)}
+        assert (waiting[others.key], waiting[timer.key]) == (JobState.SCHEDULED, JobState.SCHEDULED)
 
 
 class TestBatches:
@@ -153,3 +193,42 @@ class TestBatches:
         (row,) = await store.batches()
         assert row.state == BatchState.CANCELED
         assert [job.state for job in await jobs_of(store)] == [JobState.READY]
+
+    async def test_the_failed_items_of_a_batch_are_done_again_once(self, store: Store, keys: Keys) -> None:
+        """By one other batch."""
+        batch = await _begin(store, keys)
+        again, twice = keys.take(), keys.take()
+        for key, is_made in ((again, True), (again, True), (twice, False)):
+            row = NewBatch(key=key, kind="cancel", request=b"{}", total=1, retry_of=batch)
+            assert await store.create_batch(row, _job(keys)) is is_made
+        assert [(row.key, row.retry_of) for row in await store.batches()] == [(again, batch), (batch, 0)]
+        assert len(await jobs_of(store)) == 2
+
+    async def test_batches_are_listed_by_tenant_and_page_by_page(self, store: Store, keys: Keys) -> None:
+        """Newest first."""
+        made = [await _begin(store, keys) for _ in range(3)]
+        theirs = NewBatch(key=keys.take(), kind="cancel", request=b"{}", total=0, tenant="acme")
+        await store.create_batch(theirs, _job(keys))
+        assert [row.key for row in await store.batches(tenant="acme")] == [theirs.key]
+        assert [row.key for row in await store.batches(after=theirs.key, limit=2)] == [made[2], made[1]]
+        assert await store.batches(keys=[made[0]], tenant="acme") == []
+
+    async def test_batches_that_ended_long_ago_go_with_their_errors_in_chunks(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        """Not one that is under way, nor one whose failed items another does again just now."""
+        batch, runs = await _begin(store, keys), await _begin(store, keys)
+        await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=9, deletes=[1, 2, 3], ended=True))
+        again = NewBatch(key=keys.take(), kind="delete", request=b"{}", total=3, retry_of=batch)
+        await store.create_batch(again, _job(keys))
+        until = clock()
+        assert await store.delete_batches(ended_before=until - 1, limit=10) == 0
+        assert await store.delete_batches(ended_before=until, limit=10) == 0
+        clock.advance(1)
+        assert await store.end_batch(again.key)
+        assert await store.delete_batches(ended_before=until, limit=2) == 2
+        assert len(await store.batches(keys=[batch])) == 1
+        assert await store.delete_batches(ended_before=until, limit=2) == 2
+        assert await store.delete_batches(ended_before=until, limit=2) == 0
+        assert await store.batch_errors(batch) == []
+        assert {row.key for row in await store.batches()} == {runs, again.key}

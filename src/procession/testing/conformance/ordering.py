@@ -6,7 +6,7 @@ from __future__ import annotations
 from procession.ids import Keys
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.store.port import Store
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome
+from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, UserTaskFilter
 from procession.testing.conformance.listing import incident_of, user_task_of
 from procession.testing.conformance.stage import (
     SIGNAL,
@@ -135,7 +135,10 @@ class TestOrder:
             step.new_user_tasks, step.new_incidents = [user_task_of(keys, step)], [incident_of(keys, step)]
         await apply(store, keys, young)
         await apply(store, keys, old)
-        assert [each.instance for each in await store.list_user_tasks()] == [old.instance, young.instance]
+        assert [each.instance for each in await store.list_user_tasks(UserTaskFilter())] == [
+            old.instance,
+            young.instance,
+        ]
         assert [each.instance for each in await store.list_incidents()] == [old.instance, young.instance]
         await apply(store, keys, next_step(old, closed_incidents=[old.new_incidents[0].key]))
         assert [each.instance for each in await store.list_incidents()] == [young.instance]

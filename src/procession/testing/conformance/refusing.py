@@ -12,7 +12,7 @@ from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.store.port import Store
-from procession.store.rows import JobChange, Step, StepOutcome, UserTaskChange
+from procession.store.rows import JobChange, Step, StepOutcome, UserTaskChange, UserTaskFilter
 from procession.testing.conformance.listing import incident_of, user_task_of
 from procession.testing.conformance.stage import (
     apply,
@@ -165,7 +165,7 @@ class TestRefusals:
         (result,) = await store.commit([next_step(step, changed_user_tasks=[change])], keys)
         assert result.outcome is StepOutcome.REFUSED
         assert field in result.error
-        (listed,) = await store.list_user_tasks()
+        (listed,) = await store.list_user_tasks(UserTaskFilter())
         assert (listed.name, listed.assignee) == ("Approve the order", "ada")
 
     async def test_a_refused_step_can_be_decided_again_without_the_value(self, store: Store, keys: Keys) -> None:

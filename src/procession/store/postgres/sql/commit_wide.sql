@@ -125,15 +125,16 @@ with s as materialized (
 ), assigned as (
     insert into procession.user_task (key, instance, element_instance, definition, created_at, due_at, follow_up_at,
                                       priority, process_id, element, name, assignee, form_key, candidate_users,
-                                      candidate_groups, tenant)
+                                      candidate_groups, tenant, form)
     select x.key, x.instance, x.element_instance, x.definition, coalesce($8, now()),
            to_timestamp(nullif(x.due_at, 0) / 1000.0), to_timestamp(nullif(x.follow_up_at, 0) / 1000.0),
            coalesce(x.priority, 50), x.process_id, x.element, coalesce(x.name, ''), coalesce(x.assignee, ''),
-           coalesce(x.form_key, ''), coalesce(x.candidate_users, '{}'), coalesce(x.candidate_groups, '{}'), x.tenant
+           coalesce(x.form_key, ''), coalesce(x.candidate_users, '{}'), coalesce(x.candidate_groups, '{}'), x.tenant,
+           coalesce(x.form, 0)
     from json_to_recordset($26)
          as x (key bigint, instance bigint, element_instance bigint, definition bigint, due_at bigint,
                follow_up_at bigint, priority int, process_id text, element text, name text, assignee text, form_key text,
-               candidate_users text[], candidate_groups text[], tenant text)
+               candidate_users text[], candidate_groups text[], tenant text, form bigint)
     where x.instance in (select key from i)
 ), t as materialized (
     select * from json_to_recordset($27) as x (instance bigint, key bigint, changes jsonb)

@@ -1,2 +1,2 @@
 -- How many jobs there are per queue and state.
-select queue, state, count(*) from procession.job group by queue, state
+select queue, state, count(*) from procession.job where $1 = '' or tenant = $1 group by queue, state

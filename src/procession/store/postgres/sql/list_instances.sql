@@ -6,6 +6,7 @@ from procession.instance i
 where ($1 = '' or i.process_id = $1)
   and ($2::bigint = 0 or i.definition = $2)
   and ($3::int < 0 or i.status = $3)
+  and (cardinality($11::int[]) = 0 or i.status = any($11))
   and ($4 = '' or i.business_id = $4)
   and ($5::bigint = 0 or i.parent = $5)
   and (not $6::boolean or i.key in (select instance from procession.incident))

@@ -6,6 +6,7 @@ WHERE business_id = :business_id AND business_id <> '' AND key < :before
     AND (:process_id = '' OR process_id = :process_id)
     AND (:definition = 0 OR definition = :definition)
     AND (:status = -1 OR status = :status)
+    AND (:statuses = '[]' OR status IN (SELECT value FROM json_each(:statuses)))
     AND (:parent = 0 OR parent = :parent)
     AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag))
     AND (:tenant = '' OR tenant = :tenant)

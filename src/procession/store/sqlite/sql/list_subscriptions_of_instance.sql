@@ -1,6 +1,8 @@
 SELECT
     key, instance, element_instance, element, definition, process_id, "trigger", name, correlation_key, once, tenant
 FROM procession_subscription
-WHERE taken = 0 AND instance = :instance AND (:name = '' OR name = :name)
+WHERE taken = 0 AND instance = :instance AND key > :after
+    AND (:name = '' OR name = :name)
+    AND (:tenant = '' OR tenant = :tenant)
 ORDER BY key
 LIMIT :limit

@@ -1,0 +1,9 @@
+DELETE FROM procession_batch
+WHERE key IN (
+    SELECT batch.key
+    FROM procession_batch AS batch
+    WHERE batch.state <> 0 AND batch.ended_at <= :ended_before
+        AND NOT EXISTS (SELECT 1 FROM procession_batch AS again WHERE again.retry_of = batch.key AND again.state = 0)
+        AND NOT EXISTS (SELECT 1 FROM procession_batch_error AS error WHERE error.batch = batch.key)
+    LIMIT :limit
+)
