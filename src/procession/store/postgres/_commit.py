@@ -36,11 +36,12 @@ import msgspec
 
 from procession.errors import Bug, InvalidValue
 from procession.ids import Keys
+from procession.store._shared.matching import needs_channel
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.refusals import refusal_of_step as refusal_everywhere
 from procession.store.postgres._columns import Columns, compact, encode_json, job_columns, refusal_of_step, sparse
 from procession.store.postgres._failures import Collided
-from procession.store.postgres._matching import lock_channels, match_new_subscriptions, needs_channel
+from procession.store.postgres._matching import lock_channels, match_new_subscriptions
 from procession.store.postgres._sessions import Session, Sessions
 from procession.store.rows import JobChange, NewIncident, Row, Shape, Step, StepOutcome, StepResult, UserTaskChange
 
