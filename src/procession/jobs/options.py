@@ -30,9 +30,9 @@ class UniqueMode(IntEnum):
 class Unique(msgspec.Struct, frozen=True, omit_defaults=True):
     """A key that one job at a time holds, per tenant.
 
-    It is held while the job lives (until it is SUCCEEDED, FAILED or DELETED), and with ``for_ms`` until that long after
-    it was taken, whatever becomes of the job. A holder that has started counts for PLAIN only: with the other modes the
-    new job is inserted and takes the key over, so that what was asked last is done last.
+    It is held while the job lives (until it is SUCCEEDED, FAILED or DELETED), or with ``for_ms`` that long from when it
+    was taken, whatever becomes of the job. Where the holder has started, REPLACE and DEBOUNCE insert the new job, which
+    takes the key over, so that what was asked last is done last; with ``for_ms`` it is a duplicate then, too.
     ``longest_ms``: a debounced holder is not pushed back further than this after it was first inserted (0: no bound).
     ``keep_first``: a debounced holder keeps the arguments that it has.
     """
@@ -96,6 +96,7 @@ class Trait(IntFlag):
     MEMBER = 32  # of a batch of jobs
     AGEING = 64
     DEADLINE = 128
+    CANCELING = 256  # somebody wants its run to end: however that ends (but well), the job is DELETED
 
 
 def traits_of(options: JobOptions | None) -> int:

@@ -42,7 +42,6 @@ class ClaimedJob(Row, kw_only=True):
     tenant: str = ""
     options: bytes = b""  # JSON of jobs.options.JobOptions; none of a plain job
     checkpoint: bytes = b""  # what an earlier run left
-    cancel_reason: str | None = None  # somebody wanted the run before to end: end this one CANCELED, do not start it
 
 
 class JobEnd(IntEnum):
