@@ -80,7 +80,12 @@ def _waits_for_something(definition: Definition, state: State, node: ElementInst
     within = state.children.get(node.key) or node.arrived or node.key in state.moving
     if element.kind in SCOPES or node.body:
         return bool(within)
-    return bool(own) or _asked_caller(state, node) or _waits_for_handler(state, node)
+    return bool(own) or _asked_caller(state, node) or _waits_for_handler(state, node) or _is_kept(state, node)
+
+
+def _is_kept(state: State, node: ElementInstance) -> bool:
+    """Whether this is the end event that empties a scope, which goes on when that is done."""
+    return any(node.key in (state.nodes[scope].data or {})[ENDING]["keep"] for scope in state.ending)
 
 
 def _asked_caller(state: State, node: ElementInstance) -> bool:

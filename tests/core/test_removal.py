@@ -1,0 +1,507 @@
+"""Stories of what goes: in bounded steps where it is much, and after its listeners where a person works on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from procession.core.commands import (
+    CompleteJob,
+    CompleteUserTask,
+    Continue,
+    FailJob,
+    ResolveIncident,
+    ThrowError,
+    UpdateUserTask,
+)
+from procession.core.events import JobClosed, Terminated, UserTaskClosed
+from procession.core.state import IncidentKind, Phase
+from procession.errors import Conflict, InvalidValue, NotFound
+from procession.jobs.kinds import JobKind
+from procession.limits import STEP_EVENTS_MAX
+from procession.testing.bpmn import multi_instance, process
+
+HOUR = 3_600_000
+MANY = multi_instance("=for i in 1..3000 return i", element="item")
+CONTINUES_MAX = 60
+pure = pytest.mark.pure(reason="it looks between the steps of one command")
+
+
+def in_steps(world, run, ready, *, each=lambda: None):
+    """Let the instance go on, one step at a time, each through its bytes and checked; how many there were."""
+    for number in range(CONTINUES_MAX):
+        if ready():
+            return number
+        world.queue.clear()
+        each()
+        run.decide(Continue())
+        assert len(run.last) < 2 * STEP_EVENTS_MAX
+    raise AssertionError(run.active[:5])
+
+
+def grown(world, builder, variables=None):
+    """An instance whose many inner instances have all been made."""
+    world.deploy(builder)
+    return world.start("p", variables or {})
+
+
+def interrupted_task():
+    return (
+        process("p")
+        .start()
+        .service("many", loop=MANY)
+        .end()
+        .boundary("late", on="many", timer="PT1H")
+        .service("after")
+        .end("e2")
+    )
+
+
+@pure
+def test_a_boundary_event_goes_on_when_all_that_it_interrupts_is_gone(world):
+    """Scenario 80: interrupted, a huge activity goes step by step, and nothing else is blocked meanwhile."""
+    run = grown(world, interrupted_task())
+    made = len(run.jobs)
+    assert made == 3_000
+    job = next(reversed(run.jobs))
+    with world.held():
+        run.fire("late")
+        assert len(run.last) < STEP_EVENTS_MAX + 100
+        assert "after" not in run.active
+        refused = pytest.raises(Conflict, match="being taken away")
+
+        def late_answers():
+            if job in run.jobs:
+                with refused:
+                    run.decide(CompleteJob(job))
+
+        steps = in_steps(world, run, lambda: run.active == ["after"], each=late_answers)
+        world.queue.clear()
+    assert steps >= 2
+    assert run.removed.count("many") == made + 1
+    closed = [event for event in run.events if isinstance(event, JobClosed) and event.outcome == "canceled"]
+    assert len(closed) == made
+    with pytest.raises(NotFound):
+        run.send(CompleteJob(job))
+    assert run.complete("after").ended
+
+
+def test_what_interrupts_much_leads_to_the_same_end_on_every_store(world):
+    """Scenario 80."""
+    run = grown(world, interrupted_task())
+    world.advance(HOUR)
+    assert run.active == ["after"]
+    assert run.complete("after").ended
+
+
+@pytest.mark.stored(reason="it is about what is stored")
+def test_a_stop_while_much_is_removed_loses_nothing(world):
+    """Scenarios 80 and 117: another process goes on where it stood."""
+    run = grown(world, interrupted_task())
+    with world.held():
+        run.fire("late")
+        assert run.node("many").phase == Phase.TERMINATING
+        world.restart()
+    assert run.active == ["after"]
+    assert run.complete("after").ended
+
+
+@pure
+def test_an_event_sub_process_starts_when_its_scope_is_empty(world):
+    """And the variables of its message are kept until then."""
+    builder = (
+        process("p")
+        .start()
+        .service("many", loop=MANY)
+        .end()
+        .event_sub_process("stop")
+        .start("s", message="m", key="=1")
+        .service("clean")
+        .end("e2")
+        .done()
+    )
+    run = grown(world, builder)
+    with world.held():
+        run.trigger("s", {"why": "too many"})
+        assert run.waiting_for() == []
+        in_steps(world, run, lambda: run.working == ["clean"])
+        world.queue.clear()
+    assert run.local("stop") == {"why": "too many"}
+    assert run.complete("clean").ended
+
+
+@pure
+def test_a_terminate_end_event_leaves_when_its_scope_is_empty(world):
+    """The scope completes then, and its parent goes on."""
+    builder = (
+        process("p")
+        .start()
+        .sub_process("s")
+        .start("s1")
+        .parallel("fork")
+        .service("many", loop=MANY)
+        .end("e1")
+        .at("fork")
+        .user("stop")
+        .end("terminate", terminate=True)
+        .done()
+        .service("after")
+        .end()
+    )
+    run = grown(world, builder)
+    with world.held():
+        run.complete("stop")
+        in_steps(world, run, lambda: run.active == ["after"])
+        world.queue.clear()
+    assert run.complete("after").ended
+
+
+@pure
+def test_enough_of_a_loop_removes_the_rest_in_steps(world):
+    """The completion condition holds after two; results come in the order of the items."""
+    loop = multi_instance(
+        "=for i in 1..3000 return i",
+        element="item",
+        output="results",
+        result="=item",
+        until="=numberOfCompletedInstances = 2",
+    )
+    run = grown(world, process("p").start().service("many", loop=loop).service("after").end())
+    jobs = list(run.jobs)
+    run.send(CompleteJob(jobs[1]))
+    with world.held():
+        run.send(CompleteJob(jobs[0]))
+        assert run.active != ["after"]
+        in_steps(world, run, lambda: run.active == ["after"])
+        world.queue.clear()
+    assert run.variables["results"][:3] == [1, 2, None]
+    assert len(run.variables["results"]) == 3_000
+
+
+@pure
+def test_a_cancelled_transaction_compensates_when_all_within_is_gone(world):
+    """What completed is compensated after what was active has gone."""
+    builder = (
+        process("p")
+        .start()
+        .transaction("t")
+        .start("t1")
+        .service("book")
+        .compensation("unbook", on="book", type="unbook")
+        .at("book")
+        .parallel("fork")
+        .service("many", loop=MANY)
+        .end("e1")
+        .at("fork")
+        .user("stop")
+        .end("cancel", cancel=True)
+        .done()
+        .end()
+        .boundary("cancelled", on="t", cancel=True)
+        .service("after")
+        .end("e2")
+    )
+    run = grown(world, builder)
+    run.complete("book")
+    with world.held():
+        run.complete("stop")
+        in_steps(world, run, lambda: "unbook" in run.active)
+        world.queue.clear()
+    assert run.complete("unbook").active == ["after"]
+
+
+@pure
+def test_a_second_interruption_further_out_wins(world):
+    """What was to follow within a scope that goes itself never follows."""
+    builder = (
+        process("p")
+        .start()
+        .sub_process("s")
+        .start("s1")
+        .service("many", loop=MANY)
+        .end("e1")
+        .boundary("inner", on="many", timer="PT1H")
+        .service("never")
+        .end("e2")
+        .done()
+        .end()
+        .boundary("outer", on="s", message="m", key="=1")
+        .service("after")
+        .end("e3")
+    )
+    run = grown(world, builder)
+    with world.held():
+        run.fire("inner")
+        run.trigger("outer")
+        in_steps(world, run, lambda: run.active == ["after"])
+        world.queue.clear()
+    assert run.count("never") == 0
+    assert run.complete("after").ended
+
+
+@pure
+def test_other_branches_go_on_while_much_is_removed(world):
+    """Only what goes stands still."""
+    builder = (
+        process("p")
+        .start()
+        .parallel("fork")
+        .service("many", loop=MANY)
+        .end()
+        .boundary("late", on="many", timer="PT1H")
+        .end("e2")
+        .at("fork")
+        .service("one")
+        .service("two")
+        .end("e3")
+    )
+    run = grown(world, builder)
+    with world.held():
+        run.fire("late")
+        run.complete("one")
+        in_steps(world, run, lambda: run.active == ["two"])
+        world.queue.clear()
+    assert run.complete("two").ended
+
+
+@pure
+def test_a_suspended_instance_removes_the_rest_when_it_is_resumed(world):
+    """An error may interrupt while an instance is suspended."""
+    builder = (
+        process("p")
+        .start()
+        .service("many", loop=MANY)
+        .end()
+        .boundary("broken", on="many", error="X")
+        .service("after")
+        .end("e2")
+    )
+    run = grown(world, builder)
+    with world.held():
+        run.suspend()
+        run.throw("many", "X")
+        run.decide(Continue())
+        assert run.last == []
+        run.resume()
+        in_steps(world, run, lambda: run.active == ["after"])
+        world.queue.clear()
+
+
+@pure
+def test_a_suspended_instance_is_cancelled_in_steps_to_its_end(world):
+    """Scenario 119."""
+    run = grown(world, interrupted_task())
+    run.suspend()
+    run.cancel()
+    assert run.terminated
+
+
+@pure
+def test_a_modification_takes_much_away_in_steps(world):
+    """Scenario 121."""
+    builder = process("p").start().service("many", loop=MANY).service("after").end()
+    run = grown(world, builder)
+    with world.held():
+        run.modify(move={"many": "after"})
+        assert run.node("many").phase == Phase.TERMINATING
+        with pytest.raises(NotFound):
+            run.modify(move={"many": "after"})
+        with pytest.raises(Conflict, match="being taken away"):
+            run.migrate(run.definition)
+        in_steps(world, run, lambda: run.active == ["after"])
+        world.queue.clear()
+    assert run.complete("after").ended
+
+
+def test_a_modification_that_takes_much_away_comes_to_its_end_on_every_store(world):
+    """Scenario 121."""
+    run = grown(world, process("p").start().service("many", loop=MANY).service("after").end())
+    run.modify(move={"many": "after"})
+    assert run.active == ["after"]
+
+
+# --- canceling listeners ----------------------------------------------------------------------------------------------
+
+CANCELING = (
+    '<zeebe:taskListeners><zeebe:taskListener eventType="canceling" type="{}" />'
+    '<zeebe:taskListener eventType="canceling" type="second" />'
+    '<zeebe:taskListener eventType="completing" type="check" /></zeebe:taskListeners>'
+)
+
+
+def with_listener(type_="tell"):
+    return (
+        process("p")
+        .start()
+        .sub_process("s")
+        .start("s1")
+        .parallel("fork")
+        .user("approve", extensions=CANCELING.format(type_))
+        .end("e1")
+        .at("fork")
+        .service("other")
+        .end("e2")
+        .done()
+        .end()
+        .boundary("late", on="s", timer="PT1H")
+        .service("after")
+        .end("e3")
+    )
+
+
+def listener_job(run):
+    (key,) = [key for key, made in run.jobs.items() if made.kind == JobKind.LISTENER]
+    return key
+
+
+def tell_all(run):
+    for kind in ("tell", "second"):
+        assert run.job("approve").type == kind
+        run.send(CompleteJob(listener_job(run)))
+
+
+def test_canceling_listeners_are_told_in_order_before_a_user_task_goes(world):
+    """The interruption is complete only then; what else is interrupted goes at once."""
+    world.deploy(with_listener())
+    run = world.start("p")
+    task = run.node("approve").user_task
+    world.advance(HOUR)
+    assert run.active == ["approve", "s"]
+    assert run.job("approve").type == "tell"
+    for command in (CompleteUserTask(task), UpdateUserTask(task, {"assignee": "maria"}, "assign")):
+        with pytest.raises(Conflict, match="being taken away"):
+            run.send(command)
+    run.send(CompleteJob(listener_job(run), {"seen": 1}, corrections={"priority": 1}))
+    assert run.job("approve").type == "second"
+    run.send(CompleteJob(listener_job(run), denied=True))  # it cannot be denied
+    assert run.active == ["after"]
+    assert [event.outcome for event in run.events if isinstance(event, UserTaskClosed)] == ["canceled"]
+    assert "seen" not in run.variables
+    assert run.complete("after").ended
+
+
+def test_a_canceling_listener_that_fails_asks_and_goes_on_when_it_is_resolved(world):
+    """An incident, and nothing that could be resolved otherwise."""
+    world.deploy(with_listener())
+    run = world.start("p")
+    world.advance(HOUR)
+    job = listener_job(run)
+    with pytest.raises(InvalidValue, match="cannot throw"):
+        run.send(ThrowError(job, "X"))
+    run.send(FailJob(job, "no connection"))
+    assert run.incidents[0].kind == IncidentKind.LISTENER_NO_RETRIES
+    tell_all(run.resolve())
+    assert run.active == ["after"]
+
+
+def test_a_canceling_listener_without_a_type_asks_at_the_user_task(world):
+    """The expression of its type is corrected, and it is ordered anew."""
+    world.deploy(with_listener("=kind"))
+    run = world.start("p")
+    world.advance(HOUR)
+    assert run.incidents[0].kind == IncidentKind.EXTRACT_VALUE_ERROR
+    run.set(kind="tell").resolve()
+    assert run.job("approve").type == "tell"
+    tell_all(run)
+    assert run.active == ["after"]
+
+
+def test_cancelling_an_instance_waits_for_its_canceling_listeners(world):
+    """Scenario 119: the whole tree ends, once they know."""
+    world.deploy(with_listener())
+    run = world.start("p")
+    run.cancel()
+    assert not run.terminated
+    assert run.active == ["approve", "s"]
+    with pytest.raises(Conflict, match="cancelled already"):
+        run.cancel()
+    tell_all(run)
+    assert run.terminated
+
+
+def test_a_listener_under_way_gives_way_to_the_canceling_ones(world):
+    """Whether the task may be completed does not matter any more."""
+    world.deploy(with_listener())
+    run = world.start("p").complete("approve", {"ok": True})
+    assert run.job("approve").type == "check"
+    world.advance(HOUR)
+    assert run.job("approve").type == "tell"
+    tell_all(run)
+    assert run.active == ["after"]
+    assert "ok" not in run.variables
+
+
+def test_a_boundary_event_of_the_user_task_itself_waits_for_its_listeners(world):
+    """Scenario 29."""
+    world.deploy(
+        process("p")
+        .start()
+        .user("approve", extensions=CANCELING.format("tell"))
+        .end()
+        .boundary("late", on="approve", timer="PT1H")
+        .service("after")
+        .end("e2")
+    )
+    run = world.start("p")
+    world.advance(HOUR)
+    assert run.waiting_for() == []
+    tell_all(run)
+    assert run.active == ["after"]
+
+
+def test_an_outer_interruption_waits_for_the_listeners_that_an_inner_one_has_asked(world):
+    """They are asked once."""
+    world.deploy(
+        process("p")
+        .start()
+        .sub_process("s")
+        .start("s1")
+        .user("approve", extensions=CANCELING.format("tell"))
+        .end("e1")
+        .boundary("inner", on="approve", timer="PT1H")
+        .service("never")
+        .end("e2")
+        .done()
+        .end()
+        .boundary("outer", on="s", message="m", key="=1")
+        .service("after")
+        .end("e3")
+    )
+    run = world.start("p")
+    world.advance(HOUR)
+    assert world.publish("m", "1")
+    assert run.active == ["approve", "s"]
+    tell_all(run)
+    assert run.active == ["after"]
+    assert run.count("never") == 0
+
+
+def test_many_user_tasks_are_told_and_go_one_after_the_other(world):
+    """The activity is gone with the last of them."""
+    loop = multi_instance("=for i in 1..20 return i", element="item")
+    world.deploy(
+        process("p")
+        .start()
+        .user("approve", loop=loop, listeners={"canceling": "tell"})
+        .end()
+        .boundary("late", on="approve", timer="PT1H")
+        .service("after")
+        .end("e2")
+    )
+    run = world.start("p")
+    world.advance(HOUR)
+    told = [key for key, made in run.jobs.items() if made.kind == JobKind.LISTENER]
+    assert len(told) == 20
+    for number, key in enumerate(told, 1):
+        run.send(CompleteJob(key))
+        assert ("after" in run.active) == (number == 20)
+    assert sum(isinstance(event, Terminated) for event in run.events) == 21
+
+
+def test_an_instance_that_waits_for_canceling_listeners_is_not_resolved_elsewhere(world):
+    """Other incidents within what goes are over."""
+    world.deploy(with_listener())
+    run = world.start("p").fail("other")
+    incident = run.incidents[0].key
+    world.advance(HOUR)
+    with pytest.raises(NotFound):
+        run.send(ResolveIncident(incident, 1))
