@@ -35,6 +35,7 @@ from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
 from procession.app.views import Deployment, ProcessInstance, Published
 from procession.app.wiring import StoreFactory, database_of, redacted, store_factory
+from procession.app.working import Working
 from procession.core.commands import (
     Cancel,
     CompleteUserTask,
@@ -51,7 +52,7 @@ from procession.errors import Conflict, Misconfigured
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.store.port import Clock, Store
 from procession.store.rows import StartRequest, Statement
-from procession.worker import LocalDispatcher, Registry, WorkerSettings
+from procession.worker import Both, LocalDispatcher, Registry, RemoteWorkers, WorkerSettings
 
 HINTS_S = (0.002, 0.01, 0.05, 0.25)  # after a start in a caller's transaction: when its commit is looked for
 _left_to_the_parent: list[Engine] = []  # not collected either: that would close the parent's connections
@@ -59,7 +60,7 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Operations):
+class Procession(Working, Operations):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
@@ -95,6 +96,7 @@ class Procession(Operations):
         self.ignores_connections = False
         self._slots = slots or WorkerSettings()
         self.handlers = Registry()
+        self.remote = RemoteWorkers()
         self.method = self.handlers.method
         self.job = self.handlers.job
 
@@ -434,13 +436,14 @@ class Procession(Operations):
         dispatcher = LocalDispatcher(self.handlers, self._slots)
         engine = Engine(
             store,
-            dispatcher=dispatcher,
+            dispatcher=Both(dispatcher, self.remote),
             settings=self._settings,
             clock=self._clock,
             name=self._name,
             open_store=self._open_another if store.shared else None,
         )
         dispatcher.attach(engine)
+        self.remote.attach(engine, dispatcher.handles)
         return engine
 
     async def _open_another(self) -> Store:

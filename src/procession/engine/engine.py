@@ -337,6 +337,7 @@ class Engine(Operations):
 
     def _heard(self, queue: str) -> None:
         """This process knows that a queue got ready jobs."""
+        self._tell_dispatcher(queue)
         self._claims.heard(queue)
 
     def _heard_from_afar(self, queue: str) -> None:
@@ -347,7 +348,14 @@ class Engine(Operations):
             return
         if queue == TIMER_QUEUE:
             self._duties.heard_timer()
+        self._tell_dispatcher(queue)
         self._claims.heard(queue)
+
+    def _tell_dispatcher(self, queue: str) -> None:
+        """Those who wait elsewhere keep count of the queues that are empty."""
+        hear: Callable[[str], None] | None = getattr(self.dispatcher, "heard", None)
+        if hear is not None:
+            hear(queue)
 
     def _timer_set(self, due_at: int) -> None:
         """A job is scheduled."""
@@ -364,6 +372,10 @@ class Engine(Operations):
     def _held(self) -> set[int]:
         """Every job that this process knows to be leased to it."""
         return self.dispatcher.jobs() | self._system.jobs() | self.instances.jobs() | self._intake.jobs()
+
+    def announce(self, queue: str) -> None:
+        """Say here and elsewhere that a queue got ready jobs."""
+        self._announcer.announce(queue)
 
     def hint(self, queue: str) -> None:
         """A queue is about to get ready jobs that nobody announces (a caller's own transaction): look now."""

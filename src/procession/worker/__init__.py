@@ -7,8 +7,10 @@ from procession.worker.context import Job
 from procession.worker.dispatcher import LocalDispatcher, WorkerSettings
 from procession.worker.outcomes import BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.registry import Handler, Registry
+from procession.worker.remote import Both, RemoteWorkers
 
 __all__ = [
+    "Both",
     "BpmnError",
     "Cancel",
     "Correct",
@@ -19,6 +21,7 @@ __all__ = [
     "LocalDispatcher",
     "Outcome",
     "Registry",
+    "RemoteWorkers",
     "Retry",
     "Snooze",
     "WorkerSettings",

@@ -129,6 +129,10 @@ class LocalDispatcher:
         else:
             line.deliver(job)
 
+    def handles(self, queue: str) -> bool:
+        """Whether jobs of a queue are for handlers of this process."""
+        return queue in self._lines
+
     def runs_method(self, name: str) -> bool:
         """Whether the code is here."""
         return name in self._registry.methods
