@@ -43,6 +43,7 @@ from procession.core.elements.listeners import complete_after_listeners, listene
 from procession.core.elements.signals import served
 from procession.core.elements.triggers import fire
 from procession.core.lifecycle import begin, complete, raise_incident, resolve
+from procession.core.lines import completed_along, started_along
 from procession.core.listening import LISTENER
 from procession.core.modify import modify
 from procession.core.moving import run, take_up
@@ -81,6 +82,29 @@ def decide(
     the command does not fit the state; raises Bug when an invariant does not hold, and DecisionNotAtHand when the
     surroundings cannot tell yet (drop the state then).
     """
+    kind = type(command)
+    events = None
+    if kind is CompleteJob:
+        if state is not None:
+            events = completed_along(definition, state, command, keys)  # pyright: ignore[reportArgumentType]
+    elif kind is StartInstance:
+        state = State(key=0) if state is None else state
+        events = started_along(definition, state, command, keys)  # pyright: ignore[reportArgumentType]
+    if events is not None and state is not None:
+        return Decision(state, events, [])
+    return decide_at_length(definition, state, command, now=now, keys=keys, surroundings=surroundings)
+
+
+def decide_at_length(
+    definition: Definition,
+    state: State | None,
+    command: AnyCommand,
+    *,
+    now: int,
+    keys: Keys,
+    surroundings: Surroundings = NONE,
+) -> Decision:
+    """``decide`` for any command, token by token: what a step along a straight line is compared with."""
     step = Step(definition, State(key=0) if state is None else state, now, keys, surroundings)
     HANDLERS[type(command)](step, command)
     if step.todo or step.ended_in or (definition.has_conditions and (step.changed or step.new_conditions)):
