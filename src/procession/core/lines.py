@@ -102,10 +102,10 @@ class Lines:
 
     def _from(self, element: Element, before: tuple[Hop, ...]) -> Line | None:
         """Follow the only way from an element."""
-        hops: tuple[Hop, ...] = before
+        hops = list(before)
         while len(hops) < HOPS_MAX:
             if not element.outgoing:
-                return Line(hops, None)
+                return Line(tuple(hops), None)
             flow = self._definition.flows[element.outgoing[0]]
             if len(element.outgoing) > 1 or flow.condition is not None or flow.listeners:
                 return None
@@ -113,10 +113,10 @@ class Lines:
             if element.scope != 0:
                 return None
             if element.kind in PASSED_BY and is_plain(element):
-                hops = (*hops, (flow.index, element.index))
+                hops.append((flow.index, element.index))
                 continue
             task = work_of(element, flow.index)
-            return None if task is None else Line(hops, task)
+            return None if task is None else Line(tuple(hops), task)
         return None
 
 
