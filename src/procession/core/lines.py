@@ -229,8 +229,13 @@ def is_bare(node: ElementInstance) -> bool:
 
 
 def is_bare_scope(state: State, scope: ElementInstance) -> bool:
-    """Whether the process goes on as usual, with no token put off."""
-    return state.status == ACTIVE and scope.phase == AT_WORK and not (scope.incident or state.pending)
+    """Whether the process goes on as usual: no token is put off, nothing is on its way out."""
+    return (
+        state.status == ACTIVE
+        and scope.phase == AT_WORK
+        and scope.data is None
+        and not (scope.incident or state.pending or state.ending)
+    )
 
 
 def go(line: Line, state: State, root: int, keys: Keys, events: Events) -> None:
