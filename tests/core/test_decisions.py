@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from procession.core import DecisionNotAtHand, DecisionRequest, DeployedDecision, Surroundings
+from procession.core import NotAtHand, DecisionRequest, DeployedDecision, Surroundings
 from procession.core.commands import ResolveIncident, SetVariables
 from procession.core.events import DecisionEvaluated
 from procession.core.state import IncidentKind
@@ -120,10 +120,10 @@ def test_a_decision_that_is_missing_is_an_incident_and_resolving_asks_again():
 
 def test_a_question_that_the_surroundings_cannot_answer_yet_leaves_the_rules():
     def unknown(request: DecisionRequest) -> None:
-        raise DecisionNotAtHand(request)
+        raise NotAtHand(request)
 
     run = CoreRun(definition_of(asks("=which")), surroundings=Surroundings(find_decision=unknown))
-    with pytest.raises(DecisionNotAtHand) as question:
+    with pytest.raises(NotAtHand) as question:
         run.start({"which": "discount"})
     assert question.value.request.decision_id == "discount"
 

@@ -31,7 +31,7 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.schedule import to_datetime
 from procession.limits import PAGE_MAX
 from procession.store.port import Store
-from procession.store.rows import InstanceFilter, JobFilter
+from procession.store.rows import InstanceFilter, JobFilter, UserTaskFilter
 
 _events = msgspec.json.Decoder(list[AnyEvent])
 
@@ -183,14 +183,15 @@ class Inspection:
         self, *, process_instance_key: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
     ) -> list[UserTask]:
         """A page of open user tasks, the oldest first: of an instance, of a person, or offered to a group."""
-        rows = await self._store.list_user_tasks(
+        which = UserTaskFilter(
             instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
             assignee=arguments.text(assignee, "assignee"),
-            group=arguments.text(group, "group"),
+            candidate_group=arguments.text(group, "group"),
+            tenant=self._tenant,
             after=arguments.key_or_none(after, "after"),
             limit=arguments.page(limit),
         )
-        return [UserTask.of(row) for row in rows]
+        return [UserTask.of(row) for row in await self._store.list_user_tasks(which)]
 
     async def messages(self, name: str = "", *, limit: int = 100) -> list[Message]:
         """Buffered messages, the oldest first."""

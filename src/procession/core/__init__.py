@@ -9,18 +9,18 @@ from procession.core.codec import decode_state, encode_state, marks_of
 from procession.core.decide import Decision, decide
 from procession.core.migrate import MigrationFinding, migrate, migration_findings
 from procession.core.state import ElementInstance, Incident, IncidentKind, Phase, State, Status
-from procession.core.surroundings import DecisionNotAtHand, DecisionRequest, DeployedDecision, Surroundings
+from procession.core.surroundings import DecisionRequest, DeployedDecision, NotAtHand, Surroundings
 from procession.core.variables import visible_variables
 
 __all__ = [
     "Decision",
-    "DecisionNotAtHand",
     "DecisionRequest",
     "DeployedDecision",
     "ElementInstance",
     "Incident",
     "IncidentKind",
     "MigrationFinding",
+    "NotAtHand",
     "Phase",
     "State",
     "Status",

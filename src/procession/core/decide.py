@@ -79,7 +79,7 @@ def decide(
 
     ``state`` is None for StartInstance only. It is handed over: the decision's state is the same object, changed.
     ``keys`` must hold at least ``limits.STEP_KEYS_MAX`` keys. Raises NotFound or Conflict, having changed nothing, when
-    the command does not fit the state; raises Bug when an invariant does not hold, and DecisionNotAtHand when the
+    the command does not fit the state; raises Bug when an invariant does not hold, and NotAtHand when the
     surroundings cannot tell yet (drop the state then).
     """
     kind = type(command)

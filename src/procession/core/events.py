@@ -171,6 +171,7 @@ class UserTaskCreated(Event, tag="user-task"):
     follow_up: int
     priority: int
     form_key: str
+    form: int = 0  # the deployed form that it shows
 
 
 class UserTaskUpdated(Event, tag="user-task-updated"):

@@ -1,7 +1,7 @@
-"""What a step may ask beyond its instance: the decisions that are deployed, and how strict expressions are.
+"""What a step may ask beyond its instance: the decisions and forms that are deployed, how strict expressions are.
 
-The rules stay pure: whoever calls ``decide`` has the answers at hand. Where it has none yet for a decision, it raises
-``DecisionNotAtHand``, finds out, drops the state that was under change, and decides again.
+The rules stay pure: whoever calls ``decide`` has the answers at hand. Where it has none yet to a question, it raises
+``NotAtHand``, finds out, drops the state that was under change, and decides again.
 """
 
 from __future__ import annotations
@@ -34,15 +34,36 @@ class DeployedDecision(NamedTuple):
     model: DecisionModel
 
 
-class DecisionNotAtHand(Exception):
-    """The decision may be deployed; find out and decide again. The state that was handed over is void."""
+class FormRequest(msgspec.Struct, frozen=True):
+    """Which version of which form a user task means. ``definition`` is the asking process version."""
 
-    def __init__(self, request: DecisionRequest) -> None:
-        super().__init__(f"decision '{request.decision_id}'")
+    form_id: str
+    binding: str  # latest | deployment | version | versionTag
+    version: int
+    version_tag: str
+    definition: int
+    tenant: str
+
+
+class DeployedForm(NamedTuple):
+    """A version of a form."""
+
+    key: int
+    version: int
+
+
+class NotAtHand(Exception):
+    """What is asked for may be deployed; find out and decide again. The state that was handed over is void."""
+
+    def __init__(self, request: DecisionRequest | FormRequest) -> None:
+        what = "form" if isinstance(request, FormRequest) else "decision"
+        super().__init__(f"{what} '{request.form_id if isinstance(request, FormRequest) else request.decision_id}'")
         self.request = request
 
 
 FindDecision = Callable[[DecisionRequest], DeployedDecision | None]  # None: it is not deployed
+FindForm = Callable[[FormRequest], DeployedForm | None]
+NO_FORM = DeployedForm(0, 0)
 
 
 def nothing_deployed(request: DecisionRequest) -> None:
@@ -50,10 +71,17 @@ def nothing_deployed(request: DecisionRequest) -> None:
     del request
 
 
+def any_form(request: FormRequest) -> DeployedForm:
+    """The look-up where forms do not matter: whatever is named is taken to be there."""
+    del request
+    return NO_FORM
+
+
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """What ``decide`` is given beside definition, state and command."""
 
     find_decision: FindDecision = nothing_deployed
+    find_form: FindForm = any_form
     strict: bool = False  # a warning of an expression is an incident
 
 

@@ -1,8 +1,9 @@
-"""Deployed decisions at hand: which version a business rule task means now, compiled once per file. It decides nothing.
+"""Deployed decisions and forms at hand: which version a task means now, decisions compiled once per file.
 
-``find`` is what the rules of processes call while they decide: it never waits. ``outdated`` says what to find out
-before a step of a process begins: what its tasks name, and what its expressions have named before. A decision that an
-expression names for the first time is found out by the rules' question (``DecisionNotAtHand``).
+It decides nothing. ``find`` and ``find_form`` are what the rules of processes call while they decide: they never
+wait. ``outdated`` says what to find out before a step of a process begins: what its tasks name, and what its
+expressions have named before. What an expression names for the first time is found out by the rules' question
+(``NotAtHand``).
 """
 
 from __future__ import annotations
@@ -15,17 +16,20 @@ from math import inf
 from typing import Protocol, TypeVar
 
 from procession.core.elements.decisions import request_of
-from procession.core.surroundings import DecisionNotAtHand, DecisionRequest, DeployedDecision
+from procession.core.elements.tasks import form_request
+from procession.core.surroundings import DecisionRequest, DeployedDecision, DeployedForm, FormRequest, NotAtHand
 from procession.dmn import DecisionModel, compile_resources
 from procession.engine.cells import Cell
 from procession.engine.definitions import Definitions
 from procession.engine.lane import Lane, Patience
 from procession.errors import Bug, InvalidModel, Unavailable
 from procession.limits import CLAIM_MAX
-from procession.model.definition import Definition
+from procession.model.definition import Definition, Kind
 from procession.model.expressions import Static
 from procession.store.port import Store
 from procession.store.rows import StoredDecision
+
+Request = DecisionRequest | FormRequest
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -44,31 +48,49 @@ class Decisions:
         self._count_max = count_max
         self._latest_s = latest_s
         self._found: dict[DecisionRequest, tuple[DeployedDecision | None, float]] = {}  # with until when it is good
+        self._forms: dict[FormRequest, tuple[DeployedForm | None, float]] = {}
         self._models: dict[int, DecisionModel] = {}  # by resource
-        self._asked: dict[int, dict[DecisionRequest, None]] = {}  # by process version: what its tasks ask for
+        self._asked: dict[int, dict[Request, None]] = {}  # by process version: what its tasks ask for
 
     def find(self, request: DecisionRequest) -> DeployedDecision | None:
-        """The decision as it was found out; None if it is not deployed. Raises DecisionNotAtHand."""
+        """The decision as it was found out; None if it is not deployed. Raises NotAtHand."""
         found = self._found.get(request)
         if found is None:
-            raise DecisionNotAtHand(request)
+            raise NotAtHand(request)
         return found[0]
 
-    def outdated(self, definition: Definition) -> list[DecisionRequest]:
+    def find_form(self, request: FormRequest) -> DeployedForm | None:
+        """The form as it was found out; None if it is not deployed. Raises NotAtHand."""
+        found = self._forms.get(request)
+        if found is None:
+            raise NotAtHand(request)
+        return found[0]
+
+    def outdated(self, definition: Definition) -> list[Request]:
         """What to find out (again) before a step of this process."""
         asked = self._asked.get(definition.key)
         if asked is None:
             asked = self._asked[definition.key] = dict.fromkeys(named_by(definition))
         now = time.monotonic()
-        return [request for request in asked if self._found.get(request, (None, 0.0))[1] <= now]
+        return [request for request in asked if self._until(request) <= now]
 
-    async def ensure(self, requests: Iterable[DecisionRequest]) -> None:
+    def _until(self, request: Request) -> float:
+        """Until when what was found out is good."""
+        known = self._forms.get(request) if isinstance(request, FormRequest) else self._found.get(request)
+        return known[1] if known is not None else 0.0
+
+    async def ensure(self, requests: Iterable[Request]) -> None:
         """Find these out. Raises Unavailable."""
         for request in requests:
             asked = self._asked.setdefault(request.definition, {})
             if len(asked) >= NAMED_MAX:
                 asked.clear()
             asked[request] = None
+            if isinstance(request, FormRequest):
+                form = await self._look_up_form(request)
+                self._forms.pop(request, None)
+                self._forms[request] = (form, time.monotonic() + self._latest_s)  # even an exact one may be deleted
+                continue
             try:
                 found = await self._look_up(request)
             except Bug as error:  # a file that is gone or does not compile any more: for its callers it is not there
@@ -78,13 +100,30 @@ class Decisions:
             self._found.pop(request, None)
             self._found[request] = (found, inf if exact else time.monotonic() + self._latest_s)
         _bound(self._found, max(self._count_max, NAMED_MAX))
+        _bound(self._forms, max(self._count_max, NAMED_MAX))
         _bound(self._asked, self._count_max)
 
     def forget_latest(self) -> None:
-        """Something was deployed."""
+        """Something was deployed, or deleted."""
         for request, (found, until) in self._found.items():
             if until < inf:
                 self._found[request] = (found, 0.0)
+        for request, (form, _) in self._forms.items():
+            self._forms[request] = (form, 0.0)
+
+    async def _look_up_form(self, request: FormRequest) -> DeployedForm | None:
+        """Which version is meant now."""
+        deployment = 0
+        if request.binding == "deployment":
+            deployment = await self._definitions.deployment_of(request.definition)
+        stored = await self._store.find_form(
+            request.form_id,
+            version=request.version,
+            version_tag=request.version_tag,
+            deployment=deployment,
+            tenant=request.tenant,
+        )
+        return DeployedForm(stored.key, stored.version) if stored is not None else None
 
     async def _look_up(self, request: DecisionRequest) -> DeployedDecision | None:
         """Which version is meant now, compiled."""
@@ -124,13 +163,16 @@ class Decisions:
         return model
 
 
-def named_by(definition: Definition) -> list[DecisionRequest]:
-    """The decisions that a process' tasks name, expressions apart."""
-    return [
-        request_of(definition, element.decision, str(element.decision.decision_id.value))
-        for element in definition.elements
-        if element.decision is not None and isinstance(element.decision.decision_id, Static)
-    ]
+def named_by(definition: Definition) -> list[Request]:
+    """The decisions and forms that a process' tasks name, expressions apart."""
+    named: list[Request] = []
+    for element in definition.elements:
+        decision, task = element.decision, element.user_task
+        if decision is not None and isinstance(decision.decision_id, Static):
+            named.append(request_of(definition, decision, str(decision.decision_id.value)))
+        if element.kind == Kind.USER_TASK and task is not None and isinstance(task.form_id, Static):
+            named.append(form_request(definition, task, str(task.form_id.value)))
+    return named
 
 
 def checksums(contents: Mapping[str, bytes], imports: Mapping[str, set[str]]) -> dict[str, str]:
@@ -173,13 +215,13 @@ class Adviser:
         self._decisions = decisions
         self._advised = advised
         self._chance = chance
-        self.lane: Lane[tuple[Cell, list[DecisionRequest]]] = Lane("decisions", self._find_out, count_max=CLAIM_MAX)
+        self.lane: Lane[tuple[Cell, list[Request]]] = Lane("decisions", self._find_out, count_max=CLAIM_MAX)
 
-    async def _find_out(self, batch: list[tuple[Cell, list[DecisionRequest]]]) -> None:
+    async def _find_out(self, batch: list[tuple[Cell, list[Request]]]) -> None:
         """Each request once."""
         patience = Patience(self._chance)
         cells = [cell for cell, _ in batch]
-        done: dict[DecisionRequest, Exception | None] = {}
+        done: dict[Request, Exception | None] = {}
         for cell, requests in batch:
             for request in requests:
                 if request not in done:
@@ -190,7 +232,7 @@ class Adviser:
             else:
                 self._advised.advised(cell)
 
-    async def _find_one(self, request: DecisionRequest, cells: list[Cell], patience: Patience) -> Exception | None:
+    async def _find_one(self, request: Request, cells: list[Cell], patience: Patience) -> Exception | None:
         """One request, repeated while the database does not answer; a defect, if there is one."""
         while True:
             try:
@@ -199,7 +241,7 @@ class Adviser:
                 self._advised.expire(cells, error)
                 await patience.pause()
             except Exception as error:
-                logger.exception("decision '%s'", request.decision_id)
+                logger.exception("%s", request)
                 return error
             else:
                 return None

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 
 from procession.engine.deploy_decisions import decision_resources, is_dmn
+from procession.engine.deploy_forms import form_resource, is_form
 from procession.engine.start_timers import start_timers
 from procession.errors import InvalidModel, InvalidValue
 from procession.ids import Keys
@@ -33,17 +34,32 @@ def build_deployment(
             _check_size(name, content)
             if is_dmn(name, content):
                 decisions.append((name, content))
+            elif is_form(name):
+                rows.append(form_resource(name, content, keys))
             else:
                 rows.append(_resource(name, content, keys, now, methods))
         except InvalidModel as error:
             refused.append(error)
     found, wrong = decision_resources(decisions, keys)
-    rows, refused = [*rows, *found], [*refused, *wrong]
+    rows, refused = [*rows, *found], [*refused, *wrong, *_twice(rows)]
     if len(refused) == 1:
         raise refused[0]
     if refused:
         raise InvalidModel([f"{error.name}: {problem}" for error in refused for problem in error.problems])
     return Deployment(key=keys.take(), resources=rows, tenant=tenant)
+
+
+def _twice(rows: Sequence[NewResource]) -> list[InvalidModel]:
+    """Forms whose id another file of the deployment has too: nobody could say which is meant."""
+    seen: dict[str, str] = {}
+    wrong: list[InvalidModel] = []
+    for row in rows:
+        for form in row.forms:
+            if form.form_id in seen:
+                problem = f"form '{form.form_id}' stands in '{seen[form.form_id]}' too: give one of them another id"
+                wrong.append(InvalidModel([problem], name=row.name))
+            seen[form.form_id] = row.name
+    return wrong
 
 
 def _check_size(name: str, content: bytes) -> None:

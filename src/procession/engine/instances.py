@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from procession.core import decode_state, marks_of
 from procession.core.state import Status
-from procession.core.surroundings import DecisionNotAtHand, DecisionRequest, Surroundings
+from procession.core.surroundings import NotAtHand, Surroundings
 from procession.engine.cache import OVER, Cache
 from procession.engine.cells import (
     Ask,
@@ -28,7 +28,7 @@ from procession.engine.cells import (
 )
 from procession.engine.clock import StoreClock
 from procession.engine.commit import GroupCommit
-from procession.engine.decisions import Adviser, Decisions
+from procession.engine.decisions import Adviser, Decisions, Request
 from procession.engine.definitions import Definitions
 from procession.engine.ends import Ends
 from procession.engine.keys import KeyStock
@@ -73,7 +73,9 @@ class Instances(Lending):
         self._commit = commit
         self._definitions = definitions
         self._decisions = decisions
-        self.surroundings = Surroundings(find_decision=decisions.find, strict=settings.strict_expressions)
+        self.surroundings = Surroundings(
+            find_decision=decisions.find, find_form=decisions.find_form, strict=settings.strict_expressions
+        )
         self._outbox = outbox
         self._settings = settings
         self._counters = counters
@@ -136,7 +138,7 @@ class Instances(Lending):
         if cell.state is None and not cell.fresh:
             self._fetch(cell)
             return False
-        if cell.definition is not None and cell.definition.has_decisions and not cell.advised:
+        if cell.definition is not None and cell.definition.asks and not cell.advised:
             asked = self._decisions.outdated(cell.definition)
             if asked:
                 self._advise(cell, asked)
@@ -177,7 +179,7 @@ class Instances(Lending):
                     break
                 self._fail(ask, error)
                 continue
-            except DecisionNotAtHand as question:
+            except NotAtHand as question:
                 cell.waiting[:0] = asks
                 cell.drop_state()
                 self._advise(cell, [question.request])
@@ -352,7 +354,7 @@ class Instances(Lending):
             cell.loading = True
             self._loader.lane.put(cell)
 
-    def _advise(self, cell: Cell, requests: list[DecisionRequest]) -> None:
+    def _advise(self, cell: Cell, requests: list[Request]) -> None:
         """Find out decisions before the waiting commands are decided."""
         if not cell.loading:
             cell.loading = True
@@ -365,7 +367,7 @@ class Instances(Lending):
         if cell.flight is None:
             self._go(cell)
 
-    async def advise(self, definition: Definition, request: DecisionRequest | None = None) -> None:
+    async def advise(self, definition: Definition, request: Request | None = None) -> None:
         """Find out what a process asks for, or one decision more. Raises Unavailable."""
         asked = self._decisions.outdated(definition) if request is None else [request]
         await self._decisions.ensure(asked)

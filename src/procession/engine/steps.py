@@ -16,7 +16,7 @@ import msgspec
 from procession.core import Decision, State, decide, visible_variables
 from procession.core import events as e
 from procession.core.commands import CompleteJob, ThrowError
-from procession.core.surroundings import DecisionNotAtHand, Surroundings
+from procession.core.surroundings import NotAtHand, Surroundings
 from procession.engine.cells import Ask, Cell, add_decisions
 from procession.engine.delivery import Delivery
 from procession.engine.instances import Instances
@@ -107,7 +107,7 @@ class StepRun(Ask):
                 return False
         elif self._instances.keys_at_hand() is None:
             return False
-        return cell.definition is not None and not cell.definition.has_decisions
+        return cell.definition is not None and not cell.definition.asks
 
     def advance(self, result: Result) -> MethodCall | None:
         """``complete``, when all that it needs is at hand. Raises Rejected likewise."""
@@ -190,7 +190,7 @@ class StepRun(Ask):
         instances = self._instances
         keys = await instances.keys()
         definition, state = await self._state()
-        if definition.has_decisions:
+        if definition.asks:
             await instances.advise(definition)
             keys = await instances.keys()
             definition, state = await self._state()  # somebody else may have needed the instance meanwhile
@@ -198,11 +198,11 @@ class StepRun(Ask):
         now = self._now()
         try:
             decision = decide(definition, state, command, now=now, keys=keys, surroundings=instances.surroundings)
-        except DecisionNotAtHand as question:
+        except NotAtHand as question:
             return await self._decided_anew(question)
         return definition, state, decision
 
-    async def _decided_anew(self, question: DecisionNotAtHand) -> tuple[Definition, State, Decision]:
+    async def _decided_anew(self, question: NotAtHand) -> tuple[Definition, State, Decision]:
         """A decision has to be found out, and the state is under change: decide all results again on a copy."""
         self.abandon()
         self._draft = Draft()
@@ -213,7 +213,7 @@ class StepRun(Ask):
             keys = await instances.keys()
             try:
                 decisions = self._replay(definition, state, self._now(), keys, instances.surroundings)
-            except DecisionNotAtHand as another:
+            except NotAtHand as another:
                 question = another
             else:
                 self._private = definition, state

@@ -273,6 +273,7 @@ class _Rows:
             follow_up_at=event.follow_up,
             priority=event.priority,
             form_key=event.form_key,
+            form=event.form,
             tenant=self.ledger.tenant,
         )
         changes = self.task_changes.pop(event.key, None)

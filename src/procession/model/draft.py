@@ -135,6 +135,12 @@ class ElementDraft:
         """The trigger of the first event definition."""
         return self.events[0].trigger if self.events else Trigger.NONE
 
+    @property
+    def asks(self) -> bool:
+        """Whether its work needs a deployed decision or form."""
+        has_form = self.kind == Kind.USER_TASK and self.user_task is not None and self.user_task.form_id is not None
+        return has_form or self.decision is not None
+
     def has(self, trigger: Trigger) -> bool:
         """Whether one of the event definitions has this trigger."""
         return any(event.trigger == trigger for event in self.events)
@@ -247,7 +253,7 @@ class ProcessDraft:
             none_start=root.starts[0] if root.starts else -1,
             start_events=tuple(draft.index for draft in typed),
             messages_caught=frozenset(self._messages_caught()),
-            has_decisions=any(draft.decision is not None for draft in self.elements),
+            asks=any(draft.asks for draft in self.elements),
             has_conditions=any(draft.has(Trigger.CONDITIONAL) for draft in self.elements),
             has_inclusive_joins=any(draft.upstream for draft in self.elements),
             is_executable=self.is_executable,

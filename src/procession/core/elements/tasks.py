@@ -13,12 +13,13 @@ from procession.core.listening import listen
 from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
+from procession.core.surroundings import FormRequest
 from procession.core.variables import plain, visible_variables, whole_number
 from procession.core.waits import message_channel, open_event, text_of
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import date_due
-from procession.model.definition import Element, Evaluable, EventSpec, Kind, Work
+from procession.model.definition import Definition, Element, Evaluable, EventSpec, Kind, UserTaskSpec, Work
 from procession.model.expressions import Static
 
 PRIORITY_MAX = 32_767  # the job table keeps a small integer
@@ -114,7 +115,7 @@ def open_user_task(step: Step, element: Element, node: ElementInstance) -> None:
     if spec is None:
         step.emit(e.UserTaskCreated(key, node.key, "", (), (), 0, 0, 50, ""))
         return
-    form = spec.form_key or spec.form_id or spec.external_reference
+    reference = spec.form_key or spec.external_reference
     where = f"of '{element.id}' (line {element.line})"
     step.emit(
         e.UserTaskCreated(
@@ -126,9 +127,36 @@ def open_user_task(step: Step, element: Element, node: ElementInstance) -> None:
             _instant(step, spec.due_date, node, f"due date {where}"),
             _instant(step, spec.follow_up_date, node, f"follow-up date {where}"),
             _whole(step, spec.priority, node, f"priority {where}", 0) if spec.priority is not None else 50,
-            _optional_text(step, form, node, f"form {where}"),
+            _optional_text(step, reference, node, f"form {where}"),
+            _form(step, element, node, spec) if spec.form_id is not None and spec.form_key is None else 0,
         )
     )
+
+
+def _form(step: Step, element: Element, node: ElementInstance, spec: UserTaskSpec) -> int:
+    """The deployed form that a user task shows. Raises Problem."""
+    assert spec.form_id is not None
+    form_id = text_of(step, spec.form_id, node.key, f"form id of '{element.id}' (line {element.line})")
+    found = step.surroundings.find_form(form_request(step.definition, spec, form_id))
+    if found is None:
+        which = {
+            "deployment": " in the deployment of the process",
+            "version": f" version {spec.form_version}",
+            "versionTag": f" with version tag '{spec.form_version_tag}'",
+        }.get(spec.form_binding, "")
+        message = (
+            f"Expected form '{form_id}'{which} to be deployed, found none; '{element.id}' "
+            f"(line {element.line}) shows it: deploy it, then resolve this incident"
+        )
+        raise Problem(IncidentKind.FORM_NOT_FOUND, message)
+    return found.key
+
+
+def form_request(definition: Definition, spec: UserTaskSpec, form_id: str) -> FormRequest:
+    """What a user task asks for."""
+    version = spec.form_version if spec.form_binding == "version" else 0
+    version_tag = spec.form_version_tag if spec.form_binding == "versionTag" else ""
+    return FormRequest(form_id, spec.form_binding, version, version_tag, definition.key, definition.tenant)
 
 
 def _is_bare(element: Element) -> bool:
