@@ -183,6 +183,82 @@ def test_listeners_of_gateways_events_and_scopes(world):
     assert run.ended
 
 
+def test_listeners_of_links_and_of_terminate_end_events(world):
+    """They are told before the token jumps, and before the scope is emptied and after it."""
+    world.deploy(
+        process("p")
+        .start()
+        .parallel("fork")
+        .throw("jump", link="A", listeners={"start": "jumping", "end": "jumped"})
+        .apart()
+        .catch("land", link="A")
+        .end("stop", terminate=True, listeners={"start": "stopping", "end": "stopped"})
+        .at("fork")
+        .service("other")
+        .end("e2")
+    )
+    run = world.start("p")
+    for element, kind in (("jump", "jumping"), ("jump", "jumped"), ("stop", "stopping")):
+        assert run.job(element).type == kind
+        assert "other" in run.active
+        run.complete(element)
+    assert run.active == ["stop"]
+    assert run.job("stop").type == "stopped"
+    assert run.complete("stop").ended
+
+
+def test_listeners_of_events_that_have_happened(world):
+    """Of a boundary event, and of what stands behind an event-based gateway: both kinds, with the event's variables."""
+    both = {"start": "comes", "end": "goes"}
+    world.deploy(
+        process("p")
+        .start()
+        .events("choice")
+        .catch("m", message="m", key="=1", listeners=both)
+        .service("a")
+        .end()
+        .boundary("late", on="a", timer="PT1H", listeners=both, outputs={"z": "=1"})
+        .service("after")
+        .end("e3")
+        .at("choice")
+        .catch("t", timer="PT1H")
+        .end("e2")
+    )
+    run = world.start("p")
+    world.publish("m", "1", {"x": 5})
+    assert run.job("m").type == "comes"
+    assert "x" not in run.variables
+    run.fail("m").resolve().complete("m")
+    assert run.variables == {"x": 5}
+    assert run.job("m").type == "goes"
+    run.complete("m")
+    world.advance(HOUR)
+    for kind in ("comes", "goes"):
+        assert run.job("late").type == kind
+        run.complete("late")
+    assert run.active == ["after"]
+    assert run.variables == {"x": 5, "z": 1}
+
+
+def test_a_start_listener_of_an_event_that_has_happened_is_ordered_again_when_its_type_is_known(world):
+    """What the event brought is kept meanwhile."""
+    world.deploy(
+        process("p")
+        .start()
+        .service("a")
+        .end()
+        .boundary("m", on="a", message="m", key="=1", listeners={"start": "=kind"})
+        .service("after")
+        .end("e2")
+    )
+    run = world.start("p")
+    world.publish("m", "1", {"x": 5})
+    assert [incident.kind for incident in run.incidents] == [IncidentKind.EXTRACT_VALUE_ERROR]
+    run.set(kind="told").resolve().complete("m")
+    assert run.active == ["after"]
+    assert run.variables["x"] == 5
+
+
 TASK_LISTENERS = (
     '<zeebe:taskListeners><zeebe:taskListener eventType="creating" type="check-new" />'
     '<zeebe:taskListener eventType="assigning" type="check-person" />'

@@ -55,6 +55,31 @@ def test_a_listener_without_a_known_event_or_a_type_is_refused(listener: str):
     assert codes(content) == ["INVALID_LISTENER"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "listeners"),
+    [
+        ("task", '<zeebe:taskListeners><zeebe:taskListener eventType="creating" type="a"/></zeebe:taskListeners>'),
+        ("userTask", '<zeebe:taskListeners><zeebe:taskListener eventType="start" type="a"/></zeebe:taskListeners>'),
+        (
+            "userTask",
+            (
+                '<zeebe:executionListeners><zeebe:executionListener eventType="creating" type="a"/>'
+                "</zeebe:executionListeners>"
+            ),
+        ),
+        ("task", '<camunda:taskListener event="create" class="a.B"/>'),
+        ("userTask", '<camunda:taskListener event="start" class="a.B"/>'),
+        ("task", '<camunda:executionListener event="take" class="a.B"/>'),
+        ("userTask", '<camunda:executionListener event="create" class="a.B"/>'),
+    ],
+)
+def test_a_listener_that_would_never_be_told_is_refused(kind: str, listeners: str):
+    (problem,) = findings(around(extended(kind, listeners)))
+    assert problem.code == "INVALID_LISTENER"
+    assert problem.element_id == "x"
+    assert problem.suggestion
+
+
 def test_properties_are_kept():
     found = compiled(build("p").start().task("x", properties={"a": "1"}).end()).element("x")
     assert found.properties == (("a", "1"),)
@@ -165,6 +190,19 @@ def test_java_listeners_become_listeners_of_that_name():
     )
     found = element(extended("userTask", listeners)).listeners
     assert [(listener.event, listener.type.text) for listener in found] == [("end", "Audit"), ("completing", "b.done")]
+
+
+def test_a_task_listener_of_all_events_is_told_of_each():
+    found = element(extended("userTask", '<flowable:taskListener event="all" class="a.B"/>')).listeners
+    events = {"creating", "assigning", "updating", "completing", "canceling"}
+    assert {listener.event for listener in found} == events
+    assert {listener.type.text for listener in found} == {"B"}
+
+
+def test_a_listener_on_a_flow_without_an_event_is_about_taking_it():
+    content = last_flow('<extensionElements><camunda:executionListener class="a.Taken"/></extensionElements>')
+    (listener,) = compiled(content).flows[1].listeners
+    assert listener.event == "take"
 
 
 def test_a_listener_on_a_flow_is_kept_with_the_flow():

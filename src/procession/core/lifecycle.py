@@ -29,6 +29,9 @@ Left = Callable[[Step, Element, ElementInstance], bool]
 HandlerDone = Callable[[Step, Element, int], None]
 
 
+CAME = "came"  # in the data of an event that has happened already: what it brought
+
+
 class Family(NamedTuple):
     """How one kind of element behaves."""
 
@@ -84,6 +87,24 @@ def begin(step: Step, element: Element, node: ElementInstance) -> None:
             FAMILIES[element.kind].start(step, element, node)
     except Problem as problem:
         raise_incident(step, node, problem, Phase.ACTIVATING)
+
+
+def begin_after_event(step: Step, element: Element, node: ElementInstance) -> None:
+    """An event that has happened already: start listeners, then it completes with what it brought."""
+    try:
+        if listen(step, element, node, "start"):
+            return
+    except Problem as problem:
+        raise_incident(step, node, problem, Phase.ACTIVATING)
+        return
+    complete_after_event(step, element, node)
+
+
+def complete_after_event(step: Step, element: Element, node: ElementInstance) -> None:
+    """What an event brought goes up, or through its output mappings."""
+    results: dict[str, Any] = (node.data or {})[CAME]
+    step.emit(e.DataChanged(node.key, {CAME: None}))
+    complete(step, element, node, results)
 
 
 def open_and_start(step: Step, element: Element, node: ElementInstance) -> None:
@@ -233,6 +254,9 @@ def default_of(step: Step, element: Element) -> tuple[int, ...]:
 
 def take(step: Step, element: Element, scope: int, flows: tuple[int, ...]) -> None:
     """Put a token on each of the flows; none: the path ends here."""
+    if not flows and element.link_target >= 0:
+        step.enter(element.link_target, scope)
+        return
     if not flows:
         step.ended_in[scope] = None
         if element.is_for_compensation:
@@ -282,7 +306,8 @@ def resolve(step: Step, element: Element, node: ElementInstance, retries: int) -
     elif phase == Phase.ACTIVATING:
         step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))
         close_waits(step, node)
-        begin(step, element, node)
+        again = begin_after_event if node.data and CAME in node.data else begin
+        again(step, element, node)
     elif element.kind == Kind.AD_HOC_SUB_PROCESS:
         step.ended_in[node.key] = None  # what stopped it was its completion condition
     elif not node.user_task:

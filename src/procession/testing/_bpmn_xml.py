@@ -43,16 +43,17 @@ class Node:
         for option, tag in (("inputs", "zeebe:input"), ("outputs", "zeebe:output")):
             for target, source in pairs(options.get(option)):
                 mapping.add(Node(tag, {"source": source, "target": target}))
-        listeners = Node("zeebe:executionListeners")
+        listeners, task_listeners = Node("zeebe:executionListeners"), Node("zeebe:taskListeners")
         for event, kind in pairs(options.get("listeners")):
-            listeners.add(Node("zeebe:executionListener", {"eventType": event, "type": kind}))
+            around = listeners if event in {"start", "end"} else task_listeners
+            around.add(Node(around.tag.removesuffix("s"), {"eventType": event, "type": kind}))
         headers = Node("zeebe:taskHeaders")
         for key, value in pairs(options.get("headers")):
             headers.add(Node("zeebe:header", {"key": key, "value": value}))
         properties = Node("zeebe:properties")
         for name, value in pairs(options.get("properties")):
             properties.add(Node("zeebe:property", {"name": name, "value": value}))
-        for node in (mapping, listeners, headers, properties):
+        for node in (mapping, listeners, task_listeners, headers, properties):
             if node.children:
                 self.extend(node)
         if options.get("extensions"):

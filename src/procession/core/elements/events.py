@@ -68,11 +68,9 @@ def start_gateway(step: Step, element: Element, node: ElementInstance) -> None:
 
 def enter_throw(step: Step, element: Element, scope: int, flow: int) -> None:
     """An intermediate throw or end event: none events pass, a link jumps, the rest throw in order."""
-    if not element.events and not (element.inputs or element.outputs or element.listeners or element.job):
+    works = element.events or element.inputs or element.outputs or element.listeners or element.job
+    if not works or element.link_target >= 0:
         pass_through(step, element, scope)
-    elif element.link_target >= 0 and not element.listeners:
-        step.emit(e.Passed(step.keys.take(), element.index, scope))
-        step.enter(element.link_target, scope)
     elif _terminates(element) and not (element.inputs or element.listeners):
         step.emit(e.Passed(step.keys.take(), element.index, scope))
         empty(step, scope, "settle")
@@ -129,6 +127,8 @@ def throw(step: Step, element: Element, node: ElementInstance, spec: EventSpec) 
     if trigger == Trigger.CANCEL:
         cancel_transaction(step, node)
         return True
+    if trigger == Trigger.LINK:
+        return False  # it is jumped when the event is left
     if trigger == Trigger.TERMINATE:
         empty(step, node.scope, "terminate", keep=(node.key,), event=node.key)
         return True

@@ -8,7 +8,7 @@ from procession.core import events as e
 from procession.core.commands import CompleteJob, UpdateUserTask
 from procession.core.elements.scopes import end_scope
 from procession.core.elements.tasks import open_user_task
-from procession.core.lifecycle import complete, leave, open_and_start, raise_incident
+from procession.core.lifecycle import CAME, complete, complete_after_event, leave, open_and_start, raise_incident
 from procession.core.listening import LISTENER, listen, order, waiting_for
 from procession.core.problems import Problem
 from procession.core.removal import CANCELING, was_told
@@ -89,7 +89,8 @@ def _go_on(step: Step, element: Element, node: ElementInstance, event: str, abou
     changes: dict[str, Any] = about.get("changes", {})
     match event:
         case "start":
-            open_and_start(step, element, node)
+            resume = complete_after_event if node.data and CAME in node.data else open_and_start
+            resume(step, element, node)
         case "end":
             if element.kind in {Kind.PROCESS, Kind.EVENT_SUB_PROCESS}:
                 end_scope(step, element, node)

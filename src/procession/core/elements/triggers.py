@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from procession.core import events as e
-from procession.core.lifecycle import activate, complete, pass_through
+from procession.core.lifecycle import CAME, activate, begin_after_event, complete, pass_through
 from procession.core.removal import empty, take_away
 from procession.core.state import ElementInstance, Wait
 from procession.core.step import Step
@@ -118,7 +118,8 @@ def go_on(step: Step, element: Element, scope: int, variables: dict[str, Any]) -
     """Leave a triggered event; its variables go up, or through its output mappings."""
     if element.outputs or element.listeners:
         node = activate_silently(step, element, scope, variables if element.outputs else {})
-        complete(step, element, node, None if element.outputs else variables)
+        step.emit(e.DataChanged(node.key, {CAME: {} if element.outputs else variables}))
+        begin_after_event(step, element, node)
         return
     if variables:
         propagate(step, scope, variables)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from procession.model.definition import Evaluable, IoMapping, JobSpec, Listener, ScriptSpec, UserTaskSpec, Work
+from procession.model.definition import Evaluable, IoMapping, JobSpec, Kind, Listener, ScriptSpec, UserTaskSpec, Work
 from procession.model.draft import ElementDraft, FlowDraft
 from procession.model.expressions import Collected, Static, Variable, foreign_language
 from procession.model.juel import JuelError, compile_juel, has_expression, method_of
@@ -18,10 +18,9 @@ from procession.model.reader.reading import Reading, boolean
 from procession.model.reader.zeebe import RETRIES
 from procession.model.xml import CAMUNDA, Xml
 
-_LISTENER_EVENTS: Final = {
-    "start": "start",
-    "end": "end",
-    "take": "take",
+_EXECUTION_EVENTS: Final = {"start": "start", "end": "end"}
+_FLOW_EVENTS: Final = {"take": "take"}
+_TASK_EVENTS: Final = {
     "create": "creating",
     "assignment": "assigning",
     "update": "updating",
@@ -63,9 +62,7 @@ def _read_extension(draft: ElementDraft, extension: Xml, reading: Reading) -> No
             draft.inputs.extend(_parameters(extension, "inputParameter", reading))
             draft.outputs.extend(_parameters(extension, "outputParameter", reading))
         case "executionListener" | "taskListener":
-            listener = _listener(extension, reading)
-            if listener is not None:
-                draft.listeners.append(listener)
+            draft.listeners.extend(_listeners(draft, extension, reading))
         case "properties":
             pairs = ((child.get("name"), child.get("value")) for child in extension.every("property", CAMUNDA))
             draft.properties.extend(pairs)
@@ -81,9 +78,7 @@ def read_flow(flow: FlowDraft, reading: Reading) -> None:
     """The listeners of a sequence flow."""
     for extension in flow.xml.extensions():
         if extension.space == CAMUNDA and extension.name == "executionListener":
-            listener = _listener(extension, reading)
-            if listener is not None:
-                flow.listeners.append(listener)
+            flow.listeners.extend(_listener(extension, _FLOW_EVENTS, "take", reading))
 
 
 def read_work(draft: ElementDraft, xml: Xml, reading: Reading) -> bool:
@@ -255,23 +250,35 @@ def script_value(xml: Xml, reading: Reading) -> Evaluable:
     return Static(xml.text)
 
 
-def _listener(xml: Xml, reading: Reading) -> Listener | None:
-    event = _LISTENER_EVENTS.get(xml.get("event").strip() or ("start" if xml.name == "executionListener" else "create"))
-    if event is None:
-        message = f"The listener's event '{xml.get('event')}' is not supported"
-        reading.findings.error("INVALID_LISTENER", message, xml, f"Use one of {', '.join(_LISTENER_EVENTS)}")
-        return None
+def _listeners(draft: ElementDraft, xml: Xml, reading: Reading) -> list[Listener]:
+    """What one listener of an element means."""
+    if xml.name == "executionListener":
+        return _listener(xml, _EXECUTION_EVENTS, "start", reading)
+    if draft.kind != Kind.USER_TASK:
+        message = f"{draft.label} has a task listener and is no user task: it would never be told"
+        reading.findings.error("INVALID_LISTENER", message, xml, "Use an execution listener")
+    return _listener(xml, _TASK_EVENTS, "create", reading)
+
+
+def _listener(xml: Xml, known: dict[str, str], usual: str, reading: Reading) -> list[Listener]:
+    """A listener, once per event that it is about: Flowable's task listeners know ``all``."""
+    name = xml.get("event").strip() or usual
+    events = list(known.values()) if name == "all" and known is _TASK_EVENTS else [known.get(name, "")]
+    if not events[0]:
+        message = f"The listener's event '{name}' is not supported"
+        reading.findings.error("INVALID_LISTENER", message, xml, f"Use one of {', '.join(known)}")
+        return []
     script = xml.first("script", CAMUNDA)
     if script is not None:
         script_value(script, reading)
-        return None
+        return []
     for attribute in ("class", "delegateExpression", "expression"):
         text = xml.get(attribute).strip()
         if text:
-            name = _code_name(attribute, text, xml, reading)
-            return Listener(event=event, type=Static(name), retries=Static("", RETRIES))
+            code = Static(_code_name(attribute, text, xml, reading))
+            return [Listener(event=event, type=code, retries=Static("", RETRIES)) for event in events]
     reading.findings.error("INVALID_LISTENER", "The listener names no class, expression or script", xml)
-    return None
+    return []
 
 
 def user_task(xml: Xml, reading: Reading) -> UserTaskSpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from procession.model.definition import Evaluable, IoMapping, JobSpec, Listener, UserTaskSpec
+from procession.model.definition import Evaluable, IoMapping, JobSpec, Kind, Listener, UserTaskSpec
 from procession.model.draft import ElementDraft
 from procession.model.expressions import Static
 from procession.model.reader.reading import Reading
@@ -14,9 +14,8 @@ from procession.model.xml import ZEEBE, Xml
 RETRIES: Final = 3  # what Camunda 8 and 7 take when a model says nothing
 
 _PATH: Final = re.compile(r"[^\W\d][\w$-]*(?: [\w$-]+)*")
-_LISTENER_EVENTS: Final = {
-    "start": "start",
-    "end": "end",
+_EXECUTION_EVENTS: Final = {"start": "start", "end": "end"}
+_TASK_EVENTS: Final = {
     "create": "creating",
     "creating": "creating",
     "assignment": "assigning",
@@ -40,7 +39,7 @@ def read_common(draft: ElementDraft, reading: Reading) -> None:
             draft.inputs.extend(mappings(extension, "input", reading))
             draft.outputs.extend(mappings(extension, "output", reading))
         elif extension.name in {"executionListeners", "taskListeners"}:
-            draft.listeners.extend(_listener(child, reading) for child in extension.children)
+            draft.listeners.extend(_listeners(draft, extension, reading))
         elif extension.name == "properties":
             draft.properties.extend(
                 (child.get("name"), child.get("value")) for child in extension.every("property", ZEEBE)
@@ -70,11 +69,22 @@ def path(text: str, at: Xml, reading: Reading) -> tuple[str, ...]:
     return parts
 
 
-def _listener(xml: Xml, reading: Reading) -> Listener:
-    event = _LISTENER_EVENTS.get(xml.get("eventType"), "")
+def _listeners(draft: ElementDraft, xml: Xml, reading: Reading) -> list[Listener]:
+    """The listeners of one of the two kinds."""
+    of_task = xml.name == "taskListeners"
+    if of_task and draft.kind != Kind.USER_TASK:
+        message = f"{draft.label} has task listeners and is no user task: they would never be told"
+        reading.findings.error("INVALID_LISTENER", message, xml, "Use execution listeners")
+    known = _TASK_EVENTS if of_task else _EXECUTION_EVENTS
+    return [_listener(child, known, reading) for child in xml.children]
+
+
+def _listener(xml: Xml, known: dict[str, str], reading: Reading) -> Listener:
+    event = known.get(xml.get("eventType"), "")
     if not event:
-        message = f"The listener's event type '{xml.get('eventType')}' is not known"
-        reading.findings.error("INVALID_LISTENER", message, xml, "Use start or end, or a user task's event")
+        message = f"The listener's event type '{xml.get('eventType')}' is not among those of a {xml.name}"
+        words = ", ".join(sorted(set(known.values())))
+        reading.findings.error("INVALID_LISTENER", message, xml, f"Use one of {words}")
     if not xml.get("type").strip():
         reading.findings.error("INVALID_LISTENER", "The listener has no type", xml, "Name the job type of its worker")
     return Listener(
