@@ -17,7 +17,7 @@ CREATE INDEX procession_job_parked ON procession_job (waits_for, priority DESC, 
 WHERE state = 4 AND waits_for IS NOT NULL;
 CREATE INDEX procession_job_deadline ON procession_job (deadline_at)
 WHERE deadline_at IS NOT NULL AND state IN (0, 2, 3, 4);
-CREATE INDEX procession_job_batch ON procession_job (batch, key) WHERE batch IS NOT NULL;
+CREATE INDEX procession_job_of_batch ON procession_job (batch, key) WHERE batch IS NOT NULL;
 CREATE INDEX procession_job_canceling ON procession_job (owner) WHERE cancel_reason IS NOT NULL;
 CREATE INDEX procession_job_awaiting ON procession_job (key) WHERE state = 3;
 
