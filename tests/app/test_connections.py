@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from collections.abc import AsyncIterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,82 +13,27 @@ import asyncpg
 import psycopg
 import pytest
 import sqlalchemy
-import sqlalchemy.ext.asyncio
-import sqlalchemy.orm
+from django.db import connections
+from django.db.transaction import atomic
 
-from procession import Procession
+from procession import Procession, Settings
+from procession.app.commits import Commits
 from procession.errors import Misconfigured
 from procession.testing.bpmn import process
+from tests.app.callers import (
+    ON_POSTGRES,
+    ON_SQLITE,
+    Caller,
+    Open,
+    Undo,
+    async_engine,
+    django_alias,
+    sync_engine,
+)
 
 MODEL = process("order").start().user("approve").end()
-End = Callable[[], Any]
-
-
-@asynccontextmanager
-async def asyncpg_connection(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    connection = await asyncpg.connect(url)
-    transaction = connection.transaction()
-    await transaction.start()
-    yield connection, transaction.commit, transaction.rollback
-    await connection.close()
-
-
-@asynccontextmanager
-async def psycopg_connection(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    with closing(psycopg.connect(url)) as connection:
-        yield connection, connection.commit, connection.rollback
-
-
-@asynccontextmanager
-async def psycopg_async_connection(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    connection = await psycopg.AsyncConnection.connect(url)
-    yield connection, connection.commit, connection.rollback
-    await connection.close()
-
-
-def engine_url(url: str, driver: str) -> str:
-    return url.replace("postgresql://", f"postgresql+{driver}://")
-
-
-@asynccontextmanager
-async def sqlalchemy_session(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    engine = sqlalchemy.create_engine(engine_url(url, "psycopg"))
-    with sqlalchemy.orm.Session(engine) as session:
-        yield session, session.commit, session.rollback
-    engine.dispose()
-
-
-@asynccontextmanager
-async def sqlalchemy_async_connection(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    engine = sqlalchemy.ext.asyncio.create_async_engine(engine_url(url, "asyncpg"))
-    async with engine.connect() as connection:
-        yield connection, connection.commit, connection.rollback
-    await engine.dispose()
-
-
-@asynccontextmanager
-async def sqlite_connection(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-        yield connection, connection.commit, connection.rollback
-
-
-@asynccontextmanager
-async def sqlalchemy_sqlite(url: str) -> AsyncIterator[tuple[Any, End, End]]:
-    engine = sqlalchemy.create_engine(url)
-    with engine.connect() as connection:
-        yield connection, connection.commit, connection.rollback
-    engine.dispose()
-
-
-OF_POSTGRES = [
-    asyncpg_connection,
-    psycopg_connection,
-    psycopg_async_connection,
-    sqlalchemy_session,
-    sqlalchemy_async_connection,
-]
-OF_SQLITE = [sqlite_connection, sqlalchemy_sqlite]
-Open = Callable[[str], AbstractAsyncContextManager[tuple[Any, End, End]]]
+SERVED = process("served").start().service("serve", type="serve").end()
+POLL_MS = 600_000  # so that nothing is found by polling while a test runs
 
 
 async def opened(url: str) -> Procession:
@@ -115,54 +61,114 @@ async def on_sqlite(sqlite_url: str) -> AsyncIterator[Procession]:
     await app.close()
 
 
-async def settled(answer: Awaitable[None] | None) -> None:
-    """What a synchronous connection has done, an asynchronous one is waited for."""
-    if answer is not None:
-        await answer
+# -- commit, rollback, savepoints ---------------------------------------------------------------------------------
 
 
 async def both_ends(app: Procession, url: str, connect: Open) -> None:
-    async with connect(url) as (connection, commit, _):
-        key = await app.start("order", {"n": 1}, business_id="A-1", tags=["red"], connection=connection)
+    async with connect(url) as caller:
+        key = await app.start("order", {"n": 1}, business_id="A-1", tags=["red"], connection=caller.connection)
         assert not await app.instances()
-        await settled(commit())
+        await caller.commit()
         assert [it.process_instance_key for it in await app.instances()] == [key]
-    async with connect(url) as (connection, _, rollback):
-        lost = await app.start("order", {"n": 2}, connection=connection)
-        await settled(rollback())
+    async with connect(url) as caller:
+        lost = await app.start("order", {"n": 2}, connection=caller.connection)
+        await caller.rollback()
     assert lost != key
     assert [it.business_id for it in await app.instances()] == ["A-1"]
     await app.run_until_idle()
     assert [task.process_instance_key for task in await app.user_tasks()] == [key]
 
 
-@pytest.mark.parametrize("connect", OF_POSTGRES)
+async def start(app: Procession, caller: Caller, name: str) -> None:
+    await app.start("order", business_id=name, connection=caller.connection)
+
+
+async def nested(app: Procession, url: str, connect: Open) -> None:
+    async with connect(url) as caller:
+        await start(app, caller, "outermost")
+        with suppress(Undo):
+            async with caller.savepoint():
+                await start(app, caller, "undone")
+                raise Undo
+        async with caller.savepoint():
+            await start(app, caller, "kept")
+            async with caller.savepoint():
+                await start(app, caller, "kept, deeper")
+            with suppress(Undo):
+                async with caller.savepoint():
+                    await start(app, caller, "undone, deeper")
+                    raise Undo
+        assert not await app.instances()
+        await caller.commit()
+    await app.run_until_idle()
+    assert {it.business_id for it in await app.instances()} == {"outermost", "kept", "kept, deeper"}
+    assert len(await app.user_tasks()) == 3
+
+
+@pytest.mark.parametrize("connect", ON_POSTGRES)
 async def test_on_postgresql_a_start_comes_with_the_commit_and_goes_with_the_rollback(
     on_postgres: Procession, postgres_url: str, connect: Open
 ) -> None:
     await both_ends(on_postgres, postgres_url, connect)
 
 
-@pytest.mark.parametrize("connect", OF_SQLITE)
+@pytest.mark.parametrize("connect", ON_SQLITE)
 async def test_on_sqlite_a_start_comes_with_the_commit_and_goes_with_the_rollback(
     on_sqlite: Procession, sqlite_url: str, connect: Open
 ) -> None:
     await both_ends(on_sqlite, sqlite_url, connect)
 
 
-async def test_a_connection_that_commits_each_statement_is_refused(on_postgres: Procession, postgres_url: str) -> None:
-    lone = await asyncpg.connect(postgres_url)
-    engine = sqlalchemy.create_engine(engine_url(postgres_url, "psycopg"))
+@pytest.mark.parametrize("connect", ON_POSTGRES)
+async def test_on_postgresql_a_start_goes_with_the_savepoint_that_it_is_in(
+    on_postgres: Procession, postgres_url: str, connect: Open
+) -> None:
+    await nested(on_postgres, postgres_url, connect)
+
+
+@pytest.mark.parametrize("connect", ON_SQLITE)
+async def test_on_sqlite_a_start_goes_with_the_savepoint_that_it_is_in(
+    on_sqlite: Procession, sqlite_url: str, connect: Open
+) -> None:
+    await nested(on_sqlite, sqlite_url, connect)
+
+
+# -- what is refused ----------------------------------------------------------------------------------------------
+
+
+async def test_a_connection_that_commits_each_statement_is_refused(
+    on_postgres: Procession, postgres_url: str, monkeypatch
+) -> None:
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    lone, alias = await asyncpg.connect(postgres_url), django_alias(postgres_url)
+    engine, later = sync_engine(postgres_url), async_engine(postgres_url)
+    of_the_engine = sqlalchemy.orm.Session(engine.execution_options(isolation_level="AUTOCOMMIT"))
+    made_async = await later.connect()
     with psycopg.connect(postgres_url, autocommit=True) as autocommit, engine.connect() as made:
-        connections = [lone, autocommit, made.execution_options(isolation_level="AUTOCOMMIT")]
-        for connection in connections:
+        refused: list[Any] = [
+            lone,
+            autocommit,
+            made.execution_options(isolation_level="AUTOCOMMIT"),
+            await made_async.execution_options(isolation_level="AUTOCOMMIT"),
+            of_the_engine,
+            connections[alias],
+        ]
+        for connection in refused:
             with pytest.raises(Misconfigured, match="within a transaction, found one that commits each statement"):
                 await on_postgres.start("order", connection=connection)
         with autocommit.transaction():
             await on_postgres.start("order", connection=autocommit)
+        async with lone.transaction():
+            await on_postgres.start("order", connection=lone)
+        with atomic(using=alias):
+            await on_postgres.start("order", connection=connections[alias])
     await lone.close()
+    connections[alias].close()
+    of_the_engine.close()
     engine.dispose()
-    assert len(await on_postgres.instances()) == 1
+    await made_async.close()
+    await later.dispose()
+    assert len(await on_postgres.instances()) == 3
 
 
 async def test_on_sqlite_without_a_transaction_it_is_refused_too(on_sqlite: Procession, sqlite_url: str) -> None:
@@ -178,16 +184,15 @@ async def test_on_sqlite_without_a_transaction_it_is_refused_too(on_sqlite: Proc
 
 async def test_pools_engines_and_cursors_are_no_connections(on_postgres: Procession, postgres_url: str) -> None:
     pool = await asyncpg.create_pool(postgres_url, min_size=1, max_size=1)
-    engine = sqlalchemy.create_engine(engine_url(postgres_url, "psycopg"))
+    engine, later = sync_engine(postgres_url), async_engine(postgres_url)
+    sessions = sqlalchemy.orm.sessionmaker(engine)
     with psycopg.connect(postgres_url) as connection:
-        for wrong in (pool, engine, connection.cursor(), object(), "postgresql://host/shop"):
+        for wrong in (pool, engine, later, sessions, connection.cursor(), object(), 7, "postgresql://host/shop"):
             with pytest.raises(Misconfigured, match="no pool, engine or cursor"):
                 await on_postgres.start("order", connection=wrong)
-    async with pool.acquire() as lent, lent.transaction():
-        await on_postgres.start("order", connection=lent)
     await pool.close()
     engine.dispose()
-    assert len(await on_postgres.instances()) == 1
+    assert not await on_postgres.instances()
 
 
 async def test_a_connection_to_another_kind_of_database_is_refused(
@@ -205,8 +210,141 @@ async def test_a_connection_to_another_kind_of_database_is_refused(
         await on_sqlite.start("order", connection=wrong)
 
 
+@pytest.mark.parametrize("connect", ON_POSTGRES)
+async def test_a_connection_to_another_database_of_the_server_is_refused_by_its_name(
+    on_postgres: Procession, postgres_databases, connect: Open
+) -> None:
+    other = postgres_databases.create()
+    async with connect(other) as caller:
+        with pytest.raises(Misconfigured, match=f"of this Procession, found one to '{other.rpartition('/')[2]}'"):
+            await on_postgres.start("order", connection=caller.connection)
+        await caller.rollback()
+    postgres_databases.drop(other)
+
+
+@pytest.mark.parametrize("connect", ON_POSTGRES)
+async def test_behind_a_pooler_names_mean_nothing_but_missing_tables_do(
+    postgres_url: str, postgres_databases, connect: Open
+) -> None:
+    app, other = await opened(f"{postgres_url}?pgbouncer=1"), postgres_databases.create()
+    async with connect(other) as caller:
+        with pytest.raises(Misconfigured, match="one that has none of its tables"):
+            await app.start("order", connection=caller.connection)
+        await caller.rollback()
+    await app.close()
+    postgres_databases.drop(other)
+
+
+@pytest.mark.parametrize("connect", ON_SQLITE)
+async def test_a_connection_to_another_file_is_refused(on_sqlite: Procession, tmp_path: Path, connect: Open) -> None:
+    async with connect(f"sqlite:///{tmp_path / 'other.db'}") as caller:
+        with pytest.raises(Misconfigured, match=r"found one to '.*other\.db'"):
+            await on_sqlite.start("order", connection=caller.connection)
+        await caller.rollback()
+
+
+async def test_the_same_file_by_another_path_is_the_same_file(
+    on_sqlite: Procession, sqlite_url: str, tmp_path: Path
+) -> None:
+    link = tmp_path / "link.db"
+    link.hardlink_to(sqlite_url.removeprefix("sqlite:///"))
+    with closing(sqlite3.connect(link)) as connection, connection:
+        await on_sqlite.start("order", connection=connection)
+
+
+async def test_what_the_database_refuses_is_the_drivers_own_error(on_postgres: Procession, postgres_url: str) -> None:
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("set transaction read only")
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            await on_postgres.start("order", connection=connection)
+
+
 async def test_the_memory_store_has_no_transactions_of_callers() -> None:
     app = await opened("memory://")
     with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(Misconfigured, match="memory"):
         await app.start("order", connection=connection)
     await app.close()
+
+
+# -- the wake-up --------------------------------------------------------------------------------------------------
+
+
+async def wakes(app: Procession, url: str, connect: Open, elsewhere: Procession | None = None) -> None:
+    """A start is found when it is committed, though nobody polls; ``elsewhere``: by another process."""
+    served = asyncio.Event()
+    worker = elsewhere or app
+
+    @worker.job("serve")
+    async def serve() -> None:
+        served.set()
+
+    await worker.open(migrate=True)
+    if worker is not app:
+        await app.open(run_workers=False)
+    try:
+        await app.deploy(("served.bpmn", SERVED.xml()))
+        async with connect(url) as caller:
+            await app.start("served", connection=caller.connection)
+            await asyncio.wait_for(turns(100), 30)  # the loops of claims come to their long rest
+            assert not served.is_set()
+            await caller.commit()
+            await asyncio.wait_for(served.wait(), 30)
+    finally:
+        await app.close()
+        await worker.close()
+
+
+async def turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+RARELY = Settings(claim_poll_ms_min=POLL_MS, claim_poll_ms_max=POLL_MS, check_ms=POLL_MS)
+
+
+@pytest.mark.parametrize("connect", ON_POSTGRES)
+async def test_on_postgresql_the_commit_wakes_the_workers_of_this_process(postgres_url: str, connect: Open) -> None:
+    await wakes(Procession(postgres_url, settings=RARELY), postgres_url, connect)
+
+
+@pytest.mark.parametrize("connect", ON_SQLITE)
+async def test_on_sqlite_the_commit_wakes_the_workers_of_this_process(sqlite_url: str, connect: Open) -> None:
+    await wakes(Procession(sqlite_url, settings=RARELY), sqlite_url, connect)
+
+
+@pytest.mark.parametrize("connect", ON_POSTGRES)
+async def test_the_commit_wakes_workers_elsewhere(postgres_url: str, connect: Open) -> None:
+    elsewhere = Procession(postgres_url, settings=RARELY)
+    await wakes(Procession(postgres_url), postgres_url, connect, elsewhere)
+
+
+async def test_nothing_is_announced_before_the_transaction_is_over_and_each_queue_once_or_twice_then() -> None:
+    announced: list[str] = []
+    over, heard = False, asyncio.Event()
+
+    def announce(queue: str) -> None:
+        announced.append(queue)
+        heard.set()
+
+    commits = Commits(announce)
+    connection = object()
+    for queue in ("mail", "mail", "sms"):
+        commits.expect(connection, lambda: over, queue)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(heard.wait(), 0.1)
+    over = True
+    await asyncio.wait_for(heard.wait(), 10)
+    assert sorted(announced) == ["mail", "sms"]
+    commits.stop()
+
+
+async def test_a_connection_that_is_none_any_more_counts_as_over() -> None:
+    heard = asyncio.Event()
+
+    def closed() -> bool:
+        raise RuntimeError("the connection is closed")
+
+    commits = Commits(lambda _: heard.set())
+    commits.expect(object(), closed, "mail")
+    await asyncio.wait_for(heard.wait(), 10)
+    commits.stop()

@@ -37,7 +37,7 @@ def app(url: str) -> Iterator[Procession]:
 def test_it_has_the_verbs_and_options_of_the_asynchronous_one() -> None:
     life = {"open", "close", "run", "run_until_idle", "migrate", "schema_version", "use", "using", "forget"}
     life |= {"method", "job"}
-    inner = {"prepare_start", "execute_on", "hint"}
+    inner = {"prepare_start", "execute_on", "expect_commit"}
     for name, verb in inspect.getmembers(Procession, inspect.isfunction):
         if name.startswith("_") or name in life | inner:
             continue

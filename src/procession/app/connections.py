@@ -1,83 +1,95 @@
 """Statements of ours on a connection of the caller's: rows that live and die with the caller's own transaction.
 
 Known are asyncpg, psycopg (sync and async), SQLAlchemy (connections and sessions, sync and async), Django's connection
-wrappers, and sqlite3. It never commits, never rolls back, and never opens a connection.
+wrappers, and sqlite3 (``adapters``). It never commits, never rolls back, and never opens a connection.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Awaitable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
+from procession.app.adapters import DATABASE_NAME, LIBRARIES, Connection, Library
+from procession.app.wiring import Target
 from procession.errors import Misconfigured
 from procession.store.rows import Statement
 
-Connection = Any
-NAME = re.compile(r":([a-z_]+)")
+# SQLSTATE of a table and of a schema that are not there, MySQL's number of a table that is not
+MISSING_TABLE = frozenset({"42P01", "3F000", "42S02"})
+CHAIN_MAX = 8  # causes of an exception that are looked at
 
 
-def execute(connection: Connection, statements: Sequence[Statement], *, database: str) -> Awaitable[None] | None:
+def execute(connection: Connection, statements: Sequence[Statement], *, target: Target) -> Awaitable[None] | None:
     """Execute statements in order on a connection; an awaitable where the connection is asynchronous.
 
-    ``database`` is what it must lead to, ``postgresql`` or ``sqlite``. Raises Misconfigured for a connection of an
-    unknown kind, to another kind of database, or that commits each statement by itself; errors of its driver are passed
-    on as they are.
+    ``target`` is the database that it must lead to. Raises Misconfigured for a connection of an unknown kind, to
+    another database, or that commits each statement by itself; errors of its driver are passed on as they are.
     """
-    kind = _kind(connection)
-    found = _database(kind, connection)
-    if found != database:
-        message = f"Expected connection= to lead to the {database} database of this Procession, found one to {found}"
-        raise Misconfigured(message)
-    if _commits_by_itself(kind, connection):
+    library = _library_of(connection)
+    found = library.database(connection)
+    if found != target.database:
         message = (
-            "Expected connection= to be within a transaction, found one that commits each statement by itself: begin "
-            f"one first ({_BEGIN[kind]})"
+            f"Expected connection= to lead to the {target.database} database of this Procession, found one to {found}"
         )
         raise Misconfigured(message)
-    if kind == "asyncpg":
-        return _asyncpg(connection, statements)
-    if kind == "sqlalchemy":
-        return _sqlalchemy(connection, statements)
-    if kind == "django":
-        return _django(connection, statements)
-    if kind == "sqlite3":
-        for statement in statements:
-            connection.execute(statement.sql, statement.values)
-        return None
-    if inspect.iscoroutinefunction(connection.execute):
-        return _psycopg_async(connection, statements)
-    for statement in statements:
-        connection.execute(_percent(statement.sql), statement.values)
-    return None
+    if library.commits_by_itself(connection):
+        message = (
+            "Expected connection= to be within a transaction, found one that commits each statement by itself: begin "
+            f"one first ({library.begin})"
+        )
+        raise Misconfigured(message)
+    other = _other_place(library, connection, target)
+    if inspect.isawaitable(other):
+        return _execute_later(library, connection, statements, target, other)
+    _expect_here(str(other), target)
+    try:
+        waiting = library.run(connection, statements)
+    except Exception as error:
+        _expect_tables(error, target)
+        raise
+    return None if waiting is None else _execute_async(waiting, target)
 
 
-_BEGIN = {
-    "asyncpg": "async with connection.transaction()",
-    "psycopg": "with connection.transaction()",
-    "sqlalchemy": "with connection.begin(), without the isolation level AUTOCOMMIT",
-    "django": "with transaction.atomic()",
-    "sqlite3": "connection.execute('begin immediate')",
-}
-# What a connection of each library has and what its pools, engines and cursors have not.
-_MARKS = {
-    "asyncpg": "is_in_transaction",
-    "psycopg": "autocommit",
-    "sqlalchemy": "execute",
-    "django": "in_atomic_block",
-    "sqlite3": "in_transaction",
-}
+def end_of(connection: Connection) -> Callable[[], bool]:
+    """A function that says whether the transaction of now is over; it may be called from any thread.
+
+    To be called on the thread of the connection, when something was executed. Raises Misconfigured.
+    """
+    return _library_of(connection).end(connection)
 
 
-def _kind(connection: Connection) -> str:
+async def _execute_later(
+    library: Library,
+    connection: Connection,
+    statements: Sequence[Statement],
+    target: Target,
+    other: Awaitable[str],
+) -> None:
+    """When the connection has said where it leads to."""
+    _expect_here(await other, target)
+    waiting = library.run(connection, statements)
+    assert waiting is not None, "what is asked asynchronously runs so"
+    await _execute_async(waiting, target)
+
+
+async def _execute_async(waiting: Awaitable[None], target: Target) -> None:
+    """Wait for the statements."""
+    try:
+        await waiting
+    except Exception as error:
+        _expect_tables(error, target)
+        raise
+
+
+def _library_of(connection: Connection) -> Library:
     """Which library a connection belongs to, by the module of its class and of its bases. Raises Misconfigured."""
     for base in type(connection).__mro__:
-        package = base.__module__.partition(".")[0]
-        if base.__module__ == "django.utils.connection":  # `django.db.connection` is a proxy
-            package = "django"
-        if package in _MARKS and hasattr(connection, _MARKS[package]):
-            return package
+        # `django.db.connection` is a proxy
+        package = "django" if base.__module__ == "django.utils.connection" else base.__module__.partition(".")[0]
+        for library in LIBRARIES:
+            if library.package == package and hasattr(connection, library.mark):
+                return library
     name = f"{type(connection).__module__}.{type(connection).__qualname__}"
     message = (
         "Expected connection= to be a connection of asyncpg, psycopg 3, SQLAlchemy, Django or sqlite3 (the one that "
@@ -86,72 +98,62 @@ def _kind(connection: Connection) -> str:
     raise Misconfigured(message)
 
 
-def _database(kind: str, connection: Connection) -> str:
-    """What kind of database a connection leads to."""
-    if kind == "sqlalchemy":
-        bound = connection if hasattr(connection, "dialect") else connection.get_bind()
-        return str(bound.dialect.name)
-    if kind == "django":
-        return str(connection.vendor)
-    return "sqlite" if kind == "sqlite3" else "postgresql"
+def _other_place(library: Library, connection: Connection, target: Target) -> str | Awaitable[str]:
+    """The database or file that a connection leads to if it is another one than ours, or an empty text."""
+    place = library.place(connection)
+    if not target.place or not place or place.startswith("file:"):
+        return ""
+    if target.database == "sqlite":
+        return "" if _same_file(place, target.place) else place
+    if place == target.place:
+        return ""
+    # The names differ, but a pooler may have another name for the same database: the server knows.
+    found = library.ask(connection, DATABASE_NAME)
+    return _unless_ours(found, target.place) if inspect.isawaitable(found) else ("" if found == target.place else place)
 
 
-def _commits_by_itself(kind: str, connection: Connection) -> bool:
-    """Whether each of several statements would be a transaction of its own."""
-    match kind:
-        case "asyncpg":
-            return not connection.is_in_transaction()
-        case "psycopg":
-            return connection.autocommit and connection.info.transaction_status == 0  # IDLE of the protocol
-        case "sqlalchemy":
-            options = getattr(connection, "get_execution_options", dict[str, Any])()
-            return options.get("isolation_level") == "AUTOCOMMIT"
-        case "django":
-            return not connection.in_atomic_block and connection.get_autocommit()
-        case _:
-            return connection.isolation_level is None and not connection.in_transaction
+async def _unless_ours(found: Awaitable[object], ours: str) -> str:
+    """The name that the server gave, or an empty text."""
+    name = str(await found)
+    return "" if name == ours else name
 
 
-async def _asyncpg(connection: Connection, statements: Sequence[Statement]) -> None:
-    for statement in statements:
-        names: list[str] = []
-
-        def number(match: re.Match[str], names: list[str] = names) -> str:
-            name = match[1]
-            if name not in names:
-                names.append(name)
-            return f"${names.index(name) + 1}"
-
-        sql = NAME.sub(number, statement.sql)
-        await connection.execute(sql, *(statement.values[name] for name in names))
+def _same_file(one: str, other: str) -> bool:
+    """Whether two paths are the same file."""
+    first, second = Path(one), Path(other)
+    try:
+        return first.samefile(second)
+    except OSError:
+        return first.absolute() == second.absolute()
 
 
-def _sqlalchemy(connection: Connection, statements: Sequence[Statement]) -> Awaitable[None] | None:
-    from sqlalchemy import text  # noqa: PLC0415 - optional: only who passes such a connection has it
-
-    if inspect.iscoroutinefunction(connection.execute):
-
-        async def run() -> None:
-            for statement in statements:
-                await connection.execute(text(statement.sql), statement.values)
-
-        return run()
-    for statement in statements:
-        connection.execute(text(statement.sql), statement.values)
-    return None
+def _expect_here(other: str, target: Target) -> None:
+    """The connection leads to our database. Raises Misconfigured."""
+    if other:
+        message = (
+            f"Expected connection= to lead to the database '{target.place}' of this Procession, found one to '{other}'"
+        )
+        raise Misconfigured(message)
 
 
-def _django(connection: Connection, statements: Sequence[Statement]) -> None:
-    with connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(_percent(statement.sql), statement.values)
+def _expect_tables(error: Exception, target: Target) -> None:
+    """The error is not that our tables are missing. Raises Misconfigured."""
+    if not _is_missing_table(error):
+        return
+    message = (
+        "Expected connection= to lead to the database of this Procession, found one that has none of its tables "
+        f"({target.schema or 'procession_...'}): {error}"
+    )
+    raise Misconfigured(message) from error
 
 
-async def _psycopg_async(connection: Connection, statements: Sequence[Statement]) -> None:
-    for statement in statements:
-        await connection.execute(_percent(statement.sql), statement.values)
-
-
-def _percent(sql: str) -> str:
-    """The statement with pyformat placeholders."""
-    return NAME.sub(r"%(\1)s", sql.replace("%", "%%"))
+def _is_missing_table(error: BaseException) -> bool:
+    """Whether a driver's error, or what it was made of, says that a table is not there."""
+    current: BaseException | None = error
+    for _ in range(CHAIN_MAX):
+        if current is None:
+            return False
+        if getattr(current, "sqlstate", None) in MISSING_TABLE or "no such table: procession_" in str(current):
+            return True
+        current = getattr(current, "orig", None) or current.__cause__
+    return False

@@ -29,12 +29,14 @@ from typing import Any, Literal, Self
 import msgspec
 
 from procession.app import arguments
-from procession.app.connections import Connection, execute
+from procession.app.adapters import Connection
+from procession.app.commits import Commits
+from procession.app.connections import end_of, execute
 from procession.app.deployments import File, read_files
 from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
 from procession.app.views import Deployment, ProcessInstance, Published
-from procession.app.wiring import StoreFactory, database_of, redacted, store_factory
+from procession.app.wiring import StoreFactory, Target, redacted, store_factory, target_of
 from procession.app.working import Working
 from procession.core.commands import (
     Cancel,
@@ -54,7 +56,6 @@ from procession.store.port import Clock, Store
 from procession.store.rows import StartRequest, Statement
 from procession.worker import Both, LocalDispatcher, Registry, RemoteWorkers, WorkerSettings
 
-HINTS_S = (0.002, 0.01, 0.05, 0.25)  # after a start in a caller's transaction: when its commit is looked for
 _left_to_the_parent: list[Engine] = []  # not collected either: that would close the parent's connections
 MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
@@ -84,7 +85,7 @@ class Procession(Working, Operations):
     ) -> None:
         self.url: str = redacted(url)
         self._factory: StoreFactory = store_factory(url, clock=clock)
-        self._database: str = database_of(url)
+        self._target: Target = target_of(url)
         self._clock = clock
         self._settings = _with_options(settings or Settings(), history, strict=strict)
         self._name = name or f"{socket.gethostname()}-{os.getpid()}"
@@ -92,7 +93,8 @@ class Procession(Working, Operations):
         self._opened: Engine | None = None
         self._opening = False
         self._sync: SyncProcession | None = None
-        self._may_migrate: bool = self._database in MIGRATED_AT_OPEN
+        self._commits = Commits(self._announce)
+        self._may_migrate: bool = self._target.database in MIGRATED_AT_OPEN
         self.ignores_connections = False
         self._slots = slots or WorkerSettings()
         self.handlers = Registry()
@@ -133,9 +135,9 @@ class Procession(Working, Operations):
             message = f"Expected it to be closed to change its database, found it open on {self.url}"
             raise Conflict(message)
         self._factory = store_factory(url, clock=self._clock)
-        self._database = database_of(url)
+        self._target = target_of(url)
         self.url = redacted(url)
-        self._may_migrate = self._database in MIGRATED_AT_OPEN
+        self._may_migrate = self._target.database in MIGRATED_AT_OPEN
         return self
 
     @contextmanager
@@ -152,7 +154,7 @@ class Procession(Working, Operations):
         For tests: what is registered on this object, and whoever holds it, is tried elsewhere. ``ignores_connections``:
         a ``connection`` that callers give is left aside. Raises Misconfigured, and Conflict when it is open.
         """
-        before = (self._factory, self._database, self.url, self._may_migrate, self._clock, self.ignores_connections)
+        before = (self._factory, self._target, self.url, self._may_migrate, self._clock, self.ignores_connections)
         self._clock, self.ignores_connections = clock, ignores_connections
         try:
             self.use(url)
@@ -161,12 +163,13 @@ class Procession(Working, Operations):
                 self._factory = lambda: wrap(factory())
             yield self
         finally:
-            self._factory, self._database, self.url, self._may_migrate, self._clock, self.ignores_connections = before
+            self._factory, self._target, self.url, self._may_migrate, self._clock, self.ignores_connections = before
 
     def forget(self) -> None:
         """Leave what a process before a fork opened to that process: it is neither used nor closed in this one."""
         if self._opened is not None:
             _left_to_the_parent.append(self._opened)
+        self._commits = Commits(self._announce)
         self._opened = None
         self._opening = False
 
@@ -175,6 +178,7 @@ class Procession(Working, Operations):
         engine, self._opened = self._opened, None
         if engine is None:
             return
+        self._commits.stop()
         try:
             await engine.stop()
         finally:
@@ -276,7 +280,7 @@ class Procession(Working, Operations):
             waiting = self.execute_on(connection, statements)
             if waiting is not None:
                 await waiting
-            self.hint()
+            self.expect_commit(connection, end_of(connection))
             return key
         return await self._engine.start_instance(
             arguments.name(process_id, "process_id"),
@@ -332,13 +336,11 @@ class Procession(Working, Operations):
 
         Raises Misconfigured for a connection that cannot be used, and what its driver raises.
         """
-        return execute(connection, statements, database=self._database)
+        return execute(connection, statements, target=self._target)
 
-    def hint(self) -> None:
-        """Say that a transaction of yours is about to commit a start: it is looked for at once and again soon."""
-        loop = asyncio.get_running_loop()
-        for delay in HINTS_S:
-            loop.call_later(delay, self._look)
+    def expect_commit(self, connection: Connection, is_over: Callable[[], bool], queue: str = FOLLOW_UP_QUEUE) -> None:
+        """See that what your transaction has written is found when it is over (``connections.end_of`` says when)."""
+        self._commits.expect(connection, is_over, queue)
 
     async def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:  # noqa: ASYNC109 - what users of asyncio.wait_for expect
         """Wait until an instance is over. ``timeout`` in seconds. Raises NotFound, InvalidValue, TimeoutError."""
@@ -452,10 +454,10 @@ class Procession(Working, Operations):
         await store.open()
         return store
 
-    def _look(self) -> None:
-        """Claim now."""
+    def _announce(self, queue: str) -> None:
+        """A queue got a job by a transaction that is not ours."""
         if self._opened is not None:
-            self._opened.hint(FOLLOW_UP_QUEUE)
+            self._opened.announce(queue)
 
 
 def _with_options(settings: Settings, level: HistoryLevel | None, *, strict: bool | None) -> Settings:

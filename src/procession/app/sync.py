@@ -19,9 +19,10 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
+from procession.app.adapters import Connection
 from procession.app.arguments import seconds
 from procession.app.batches import Batch, BatchError, How, Which
-from procession.app.connections import Connection
+from procession.app.connections import end_of
 from procession.app.operations import Finding
 from procession.app.views import (
     DecisionDefinition,
@@ -249,7 +250,7 @@ class SyncProcession:
             getattr(waiting, "close", lambda: None)()
             message = "The synchronous face takes a synchronous connection; await Procession.start for this one"
             raise Misconfigured(message)
-        self._hint()
+        self._expect_commit(connection)
         return key
 
     def publish(self, name: str, **options: Unpack[PublishOptions]) -> Published:
@@ -412,10 +413,11 @@ class SyncProcession:
         return self.call(self._app.user_tasks(**which))
 
     # -- internal -------------------------------------------------------------------------------------------------
-    def _hint(self) -> None:
+    def _expect_commit(self, connection: Connection) -> None:
         """Let the engine look for what the caller is about to commit."""
+        is_over = end_of(connection)
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._app.hint)
+            self._loop.call_soon_threadsafe(self._app.expect_commit, connection, is_over)
 
 
 def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from procession.errors import Misconfigured
 from procession.store.memory import MemoryStore
@@ -51,6 +52,26 @@ def database_of(url: str) -> str:
     """The kind of database that a URL leads to: memory, sqlite or postgresql. Raises Misconfigured."""
     scheme = _split(url).scheme.partition("+")[0]
     return "postgresql" if scheme == "postgres" else scheme
+
+
+class Target(NamedTuple):
+    """Where callers' own connections must lead to."""
+
+    database: str  # the kind: memory, sqlite, postgresql
+    place: str = ""  # the database's name or the file; empty: any, since the name given may be a pooler's own
+    schema: str = ""
+
+
+def target_of(url: str) -> Target:
+    """What a URL leads to, as callers' connections can be compared with it. Raises Misconfigured."""
+    parts, kind = _split(url), database_of(url)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if kind == "sqlite":
+        return Target(kind, parts.path[1:])
+    if kind == "postgresql":
+        place = "" if _switch(options, "pgbouncer") else unquote(parts.path[1:])
+        return Target(kind, place, options.get("schema", "procession"))
+    return Target(kind)
 
 
 def redacted(url: str) -> str:

@@ -374,11 +374,11 @@ class Engine(Operations):
         return self.dispatcher.jobs() | self._system.jobs() | self.instances.jobs() | self._intake.jobs()
 
     def announce(self, queue: str) -> None:
-        """Say here and elsewhere that a queue got ready jobs."""
+        """A queue got ready jobs by a transaction that is not the engine's: look now, and tell the others."""
         self._announcer.announce(queue)
 
     def hint(self, queue: str) -> None:
-        """A queue is about to get ready jobs that nobody announces (a caller's own transaction): look now."""
+        """Look now, here: a queue may have ready jobs, or somebody has come who wants some."""
         self._claims.heard(queue)
 
     def _blocking(self, frame: FrameType) -> str:
