@@ -39,6 +39,7 @@ class StartInstance(Command):
     depth: int = 0
     start_channel: str = ""
     event: str = ""  # name of the message or signal that triggered ``start``, where it waits for several
+    after: list[str] = []  # start instructions: behind these elements, which are not carried out
 
 
 class CompleteJob(Command):

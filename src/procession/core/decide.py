@@ -40,6 +40,7 @@ from procession.core.elements import conditions, scopes
 from procession.core.elements.ad_hoc import check_job, job_done
 from procession.core.elements.errors import catch, find_catcher, throw_error, throw_escalation, uncaught
 from procession.core.elements.listeners import complete_after_listeners, listener_done, update_after_listeners
+from procession.core.elements.paths import single_way
 from procession.core.elements.signals import served
 from procession.core.elements.triggers import fire
 from procession.core.lifecycle import begin, complete, raise_incident, resolve
@@ -123,8 +124,9 @@ def start_instance(step: Step, command: StartInstance) -> None:
     start = step.elements[_index(step, command.start)] if command.start else None
     if start is not None:
         data = {"start": start.index, "event": command.event or None}
-    elif command.at:
+    elif command.at or command.after:
         data = {"at": [_index(step, name) for name in command.at]}
+        data["after"] = [single_way(step.elements[_index(step, name)]).index for name in command.after]
     step.emit(
         e.Started(
             command.instance,

@@ -165,7 +165,7 @@ def lines_of(definition: Definition) -> Lines:
 
 def started_along(definition: Definition, state: State, command: StartInstance, keys: Keys) -> Events | None:
     """The events of a start along a line; None, with nothing changed, where it is none."""
-    if command.start or command.at:
+    if command.start or command.at or command.after:
         return None
     line = lines_of(definition).of_start()
     if line is None or (line.task is None and command.parent):

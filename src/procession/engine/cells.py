@@ -12,7 +12,7 @@ from procession.core import Decision, State, decide, marks_of
 from procession.core.commands import AnyCommand, StartInstance
 from procession.core.surroundings import NONE, Surroundings
 from procession.engine.writer import Draft, Ledger
-from procession.errors import Bug, Conflict, InvalidValue, ProcessionError
+from procession.errors import Bug, Conflict, InvalidValue, NotFound, ProcessionError
 from procession.ids import Keys
 from procession.model.definition import Definition
 from procession.store.rows import NewJob, Step, StepResult, StoredInstance
@@ -33,7 +33,7 @@ class Begin(msgspec.Struct, kw_only=True):
 class Ask:
     """One command on its way into an instance, and who is told what became of it. Subclasses say how."""
 
-    __slots__ = ("begin", "certain", "command", "deadline", "fences", "tries")
+    __slots__ = ("begin", "certain", "command", "deadline", "fences", "tenant", "tries")
 
     alone = False  # whether its step holds no other command
 
@@ -48,8 +48,14 @@ class Ask:
         self.fences = fences  # job -> lease it must be held by, closed with this command
         self.deadline = deadline  # on the loop's clock; 0: waits as long as it takes
         self.begin = begin
+        self.tenant = ""  # whose the instance must be; empty: anybody's
         self.tries = 0
         self.certain = False  # it is decided on a state that was read after it came
+
+    def admit(self, cell: Cell) -> None:
+        """Raise NotFound where the instance is another tenant's: nothing tells it from one that is not there."""
+        if self.tenant and cell.ledger.tenant != self.tenant:
+            raise NotFound(no_instance(cell.key))
 
     def decide(self, cell: Cell, now: int, keys: Keys) -> list[Decision]:
         """What follows from the command; changes the cell's state. Raises Rejected before it changed anything."""
@@ -313,6 +319,11 @@ def add_decisions(draft: Draft, ask: Ask, decisions: list[Decision]) -> None:
             draft.extra_jobs.extend(begin.extra_jobs)
         if begin.raw:
             draft.raw, draft.started_with = begin.raw, getattr(ask.command, "variables", {})
+
+
+def no_instance(key: int) -> str:
+    """What is said of an instance that is not there."""
+    return f"Expected instance {key} to exist, found none with this key"
 
 
 def fenced_error(ask: Ask, error: str) -> Conflict:

@@ -24,6 +24,7 @@ from procession.engine.cells import (
     add_decisions,
     fenced_error,
     mark_step,
+    no_instance,
     shown_as,
 )
 from procession.engine.clock import StoreClock
@@ -172,6 +173,8 @@ class Instances(Lending):
                 cell.waiting[:0] = asks[index:]
                 break
             try:
+                if ask.tenant:
+                    ask.admit(cell)
                 decisions = ask.decide(cell, now, keys)
             except Rejected as error:
                 if accepted or not ask.certain:  # what comes before it may still be refused by the store
@@ -433,7 +436,7 @@ class Instances(Lending):
         asks, cell.waiting = cell.waiting, []
         for ask in asks:
             if ask.begin is None:
-                self._fail(ask, NotFound(f"Expected instance {cell.key} to exist, found none with this key"))
+                self._fail(ask, NotFound(no_instance(cell.key)))
             elif ask.tries > STARTS_MAX:
                 self._fail(ask, Conflict(f"Instance {cell.key} cannot start: its message start key is held by another"))
             else:

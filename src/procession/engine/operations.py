@@ -11,7 +11,7 @@ from procession.core.commands import Migrate
 from procession.core.state import Status
 from procession.engine.batches import Batches, BatchRequest
 from procession.engine.cache import OVER
-from procession.engine.cells import Asked, Cell
+from procession.engine.cells import Asked, Cell, no_instance
 from procession.engine.requests import DEPLOYED, Requests
 from procession.errors import Conflict, NotFound
 from procession.ids import Keys
@@ -62,43 +62,56 @@ class Operations(Requests):
 
     _batches: Batches
 
-    async def migrate_instance(self, instance: int, definition: int, mapping: Mapping[str, str]) -> int:
+    async def migrate_instance(
+        self, instance: int, definition: int, mapping: Mapping[str, str], *, tenant: str = ""
+    ) -> int:
         """Let an instance go on under another definition; its status once that is durable.
 
         Raises NotFound, Conflict with every finding that prevents it, Unavailable.
         """
-        target = await self.definitions.obtain(definition)
+        target = await self.obtain_definition(definition, tenant)
         command = Migrate(definition=definition, mapping=dict(mapping))
-        return await self._ask(instance, Migrating(target, command, self._answer(), deadline=self._deadline()))
+        ask = Migrating(target, command, self._answer(), deadline=self._deadline())
+        ask.tenant = tenant
+        return await self._ask(instance, ask)
+
+    async def obtain_definition(self, definition: int, tenant: str = "") -> Definition:
+        """A deployed process version. Raises NotFound; another tenant's is not there either."""
+        found = await self.definitions.obtain(definition)
+        if tenant not in ("", found.tenant):
+            message = f"Expected process definition {definition} to be deployed, found none with this key"
+            raise NotFound(message)
+        return found
 
     async def migration_findings(
-        self, instance: int, definition: int, mapping: Mapping[str, str]
+        self, instance: int, definition: int, mapping: Mapping[str, str], *, tenant: str = ""
     ) -> list[MigrationFinding]:
         """What would prevent a migration, and what it would do to waits. Changes nothing. Raises NotFound."""
-        target = await self.definitions.obtain(definition)
+        target = await self.obtain_definition(definition, tenant)
+        if tenant and await self.load(instance, tenant) is None:
+            raise NotFound(no_instance(instance))
         source, state = await self.instances.copy(instance)
         return migration_findings(source, target, state, dict(mapping))
 
-    async def delete_instance(self, instance: int) -> None:
+    async def delete_instance(self, instance: int, *, tenant: str = "") -> None:
         """Delete an ended instance with its history and what it called. Raises NotFound, Conflict, Unavailable."""
+        row = await self.load(instance, tenant)
+        if row is None:
+            raise NotFound(no_instance(instance))
         if await self.store.delete_instances([instance]):
             return
-        rows = await self.store.load([instance])
-        if not rows:
-            message = f"Expected instance {instance} to exist, found none with this key"
-            raise NotFound(message)
-        if rows[0].status not in OVER:
+        if row.status not in OVER:
             message = f"Instance {instance} still runs: cancel it first"
-        elif rows[0].parent:
-            message = f"Instance {instance} was called by instance {rows[0].parent} and is deleted with it"
+        elif row.parent:
+            message = f"Instance {instance} was called by instance {row.parent} and is deleted with it"
         else:
             message = f"Something that instance {instance} called still runs: wait for its end"
         raise Conflict(message)
 
-    async def delete_definition(self, definition: int) -> None:
+    async def delete_definition(self, definition: int, *, tenant: str = "") -> None:
         """Delete a version with its ended instances. Raises NotFound, Conflict while one runs, Unavailable."""
         rows = await self.store.definitions([definition])
-        if not rows:
+        if not rows or tenant not in ("", rows[0].tenant):
             message = f"Expected a process definition with key {definition}, found none"
             raise NotFound(message)
         which = InstanceFilter(process_id=rows[0].process_id, definition=definition, limit=PAGE_MAX)

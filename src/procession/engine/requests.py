@@ -9,7 +9,7 @@ import msgspec
 
 from procession.core.commands import AnyCommand, StartInstance
 from procession.engine.cache import OVER
-from procession.engine.cells import Asked, Begin
+from procession.engine.cells import Asked, Begin, no_instance
 from procession.engine.clock import StoreClock
 from procession.engine.decisions import Decisions
 from procession.engine.definitions import Definitions
@@ -23,7 +23,7 @@ from procession.engine.settings import Counters, Settings
 from procession.engine.values import plain_variables
 from procession.errors import NotFound, Unavailable
 from procession.store.port import Store
-from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult
+from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult, StoredInstance
 
 DEPLOYED = "$deployed"  # announced after a deployment: whoever remembers latest versions forgets them
 WAIT_POLL_S = 1.0
@@ -78,6 +78,7 @@ class Requests:
         tags: Sequence[str] = (),
         tenant: str = "",
         at: Sequence[str] = (),
+        after: Sequence[str] = (),
     ) -> int:
         """Start an instance of the latest version (or an exact one); its key once the start is durable.
 
@@ -94,7 +95,9 @@ class Requests:
             )
         instances = self.instances
         instance = (instances.keys_at_hand() or await instances.keys()).take()
-        command = StartInstance(instance=instance, variables=values, at=list(at), business_id=business_id)
+        command = StartInstance(
+            instance=instance, variables=values, at=list(at), business_id=business_id, after=list(after)
+        )
         begin = Begin(definition=found, raw=raw, tags=list(tags), tenant=tenant)
         future = self._answer()
         self._let_in()
@@ -102,22 +105,31 @@ class Requests:
         await future
         return instance
 
-    async def command(self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None) -> int:
-        """Give a command to an instance; its status once the step is durable.
+    async def command(
+        self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None, tenant: str = ""
+    ) -> int:
+        """Give a command to an instance; its status once the step is durable. ``tenant``: whose it must be.
 
         Raises NotFound, Conflict, InvalidValue, Unavailable.
         """
         variables = getattr(command, "variables", None)
         if variables:
             command = msgspec.structs.replace(command, variables=plain_variables(variables).values)
-        return await self._ask(instance, Asked(command, self._answer(), fences=fences, deadline=self._deadline()))
+        ask = Asked(command, self._answer(), fences=fences, deadline=self._deadline())
+        ask.tenant = tenant
+        return await self._ask(instance, ask)
 
-    async def command_for(self, kind: str, key: int, command: AnyCommand) -> int:
+    async def command_for(self, kind: str, key: int, command: AnyCommand, *, tenant: str = "") -> int:
         """Give a command to the instance that a job, user_task, incident or subscription belongs to. Raises alike."""
         instance = await self.store.find(kind, key)
-        if not instance:
+        if not instance or (tenant and not await self.load(instance, tenant)):
             raise NotFound(f"Expected {kind.replace('_', ' ')} {key} to exist, found none with this key")
-        return await self.command(instance, command)
+        return await self.command(instance, command, tenant=tenant)
+
+    async def load(self, instance: int, tenant: str = "") -> StoredInstance | None:
+        """An instance as it is stored; None where there is none, or where it is another tenant's."""
+        rows = await self.store.load([instance])
+        return rows[0] if rows and tenant in ("", rows[0].tenant) else None
 
     async def publish(
         self,
@@ -164,16 +176,16 @@ class Requests:
         """Keys for rows that a caller writes in its own transaction, whatever lock that holds. Raises Unavailable."""
         return await self._keys.take_for_caller(count)
 
-    async def wait_ended(self, instance: int) -> int:
+    async def wait_ended(self, instance: int, *, tenant: str = "") -> int:
         """Wait until an instance is over, wherever it ends; its status. Raises NotFound, Unavailable."""
         future = self.instances.ends.wait(instance)
         try:
             while not future.done():
-                rows = await self.store.load([instance])
-                if not rows:
-                    raise NotFound(f"Expected instance {instance} to exist, found none with this key")
-                if rows[0].rev > 0 and rows[0].status in OVER:
-                    return rows[0].status
+                row = await self.load(instance, tenant)
+                if row is None:
+                    raise NotFound(no_instance(instance))
+                if row.rev > 0 and row.status in OVER:
+                    return row.status
                 await asyncio.wait([future], timeout=WAIT_POLL_S)
             return future.result()
         finally:

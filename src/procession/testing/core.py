@@ -119,7 +119,7 @@ class CoreRun:
 
         Processes that evaluate decisions are left out: their surroundings may count what they are asked.
         """
-        if self.definition.has_decisions or not isinstance(command, CompleteJob | StartInstance):
+        if self.definition.asks or not isinstance(command, CompleteJob | StartInstance):
             return None
         state = None
         if self.state is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from procession.core import events as e
-from procession.core.lifecycle import raise_incident
+from procession.core.lifecycle import raise_incident, take
 from procession.core.problems import Problem
 from procession.core.removal import is_going
 from procession.core.state import Phase
@@ -34,6 +34,25 @@ def activate_at(step: Step, element: Element, ancestor: int = 0, variables: dict
     if variables:
         write(step, scope, variables)
     step.enter(element.index, scope)
+
+
+def single_way(element: Element) -> Element:
+    """An element that a token can be put behind: one way leads on from it, or none. Raises Conflict."""
+    if element.kind == Kind.PROCESS or len(element.outgoing) > 1:
+        message = (
+            f"A token cannot be put behind '{element.id}' (line {element.line}): {len(element.outgoing)} flows leave "
+            "it; put it before the element that is meant"
+        )
+        raise Conflict(message)
+    return element
+
+
+def go_on_after(step: Step, element: Element) -> None:
+    """Put a token behind an element, making the scopes around it. Raises Conflict before anything changes."""
+    scope, missing = path_to(step, element, 0)
+    for around in missing:
+        scope = make_scope(step, around, scope)
+    take(step, element, scope, element.outgoing)
 
 
 def path_to(step: Step, element: Element, ancestor: int) -> tuple[int, list[Element]]:

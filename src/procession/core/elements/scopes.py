@@ -11,7 +11,7 @@ from procession.core import events as e
 from procession.core.commands import CallProcess, ChildEnded, Send
 from procession.core.elements.ad_hoc import settle_ad_hoc
 from procession.core.elements.compensation import scope_left
-from procession.core.elements.paths import activate_at
+from procession.core.elements.paths import activate_at, go_on_after
 from procession.core.elements.starts import begin_triggered
 from procession.core.lifecycle import activate, close_event_sub_processes, complete, raise_incident
 from procession.core.listening import listen
@@ -48,10 +48,13 @@ def begin_elsewhere(step: Step, node: ElementInstance) -> None:
     """Begin an instance at what was triggered, or at the elements that the start command named. Raises Problem."""
     data = node.data or {}
     at: list[int] = data.get("at") or []
+    after: list[int] = data.get("after") or []
     start: int = data.get("start", -1)
     step.emit(e.DataChanged(node.key, dict.fromkeys(data)))
     for index in at:
         activate_at(step, step.elements[index])
+    for index in after:
+        go_on_after(step, step.elements[index])
     if start >= 0:
         for index in step.elements[0].starts:
             if index != start and step.elements[index].kind != Kind.START_EVENT:  # what begins by itself begins too
