@@ -15,6 +15,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from procession.errors import Misconfigured
+from procession.store._shared.migrations import SchemaScript
 from procession.store.memory import MemoryStore
 from procession.store.port import Clock, Store
 
@@ -72,6 +73,21 @@ def target_of(url: str) -> Target:
         place = "" if _switch(options, "pgbouncer") else unquote(parts.path[1:])
         return Target(kind, place, options.get("schema", "procession"))
     return Target(kind)
+
+
+def schema_script(target: Target, now: int) -> SchemaScript | None:
+    """The schema's migrations for a connection that is not ours; None where only the store itself can apply them."""
+    match target.database:
+        case "sqlite":
+            from procession.store.sqlite import schema_script as of_sqlite  # noqa: PLC0415 - loaded where it is used
+
+            return of_sqlite(now)
+        case "postgresql":
+            from procession.store.postgres import schema_script as of_postgres  # noqa: PLC0415 - the same
+
+            return of_postgres(target.schema)
+        case _:
+            return None
 
 
 def redacted(url: str) -> str:

@@ -22,6 +22,22 @@ class Migration(Row):
     sql: str
 
 
+class SchemaChange(Row):
+    """A migration as statements for a connection that is not ours; the last one enters it among those applied."""
+
+    version: int
+    name: str
+    statements: list[str]
+
+
+class SchemaScript(Row):
+    """How another program's migrations bring the schema forward on their own connection, within their transaction."""
+
+    prepare: list[str]  # where there is nothing of ours yet; safe to repeat
+    applied: str  # a query of the versions that were applied
+    changes: list[SchemaChange]
+
+
 @cache
 def load_migrations(package: str, folder: str = "migrations") -> tuple[Migration, ...]:
     """The migrations of a store in order. Raises Bug when a number is missing or used twice."""

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from procession.store._shared.migrations import Migration, load_migrations, missing_migrations
+from procession.store._shared.migrations import (
+    Migration,
+    SchemaChange,
+    SchemaScript,
+    load_migrations,
+    missing_migrations,
+)
 from procession.store.postgres._sessions import PACKAGE, Session, Statements
 
 MIGRATIONS: Final[tuple[Migration, ...]] = load_migrations(PACKAGE)
@@ -34,6 +40,31 @@ async def migrate(session: Session, statements: Statements) -> list[str]:
             await session.execute(statements.of_schema(migration.sql), migration.name, MIGRATION_S_MAX)
             await session.fetch("schema_enter", migration.version, migration.name)
     return [migration.name for migration in missing]
+
+
+def schema_script(schema: str) -> SchemaScript:
+    """The schema for a connection that is not ours. Raises Misconfigured for a name that cannot be one."""
+    statements = Statements(schema)
+    return SchemaScript(
+        prepare=["set local statement_timeout = 0", _LOCK, _PREPARE.format(schema=statements.schema)],
+        applied=statements["schema_versions"],
+        changes=[
+            SchemaChange(
+                each.version,
+                each.name,
+                [
+                    statements.of_schema(each.sql),
+                    _entry(statements, each),
+                ],
+            )
+            for each in MIGRATIONS
+        ],
+    )
+
+
+def _entry(statements: Statements, migration: Migration) -> str:
+    """``schema_enter`` with its values, a number and the name of a file of ours."""
+    return statements["schema_enter"].replace("$1", str(migration.version)).replace("$2", f"'{migration.name}'")
 
 
 async def applied_versions(session: Session) -> list[int]:

@@ -6,6 +6,7 @@ polling. It needs SQLite 3.38 or newer (RETURNING, STRICT tables, JSON functions
 disk: WAL does not work over a network file system.
 """
 
+from procession.store.sqlite._schema import schema_script
 from procession.store.sqlite._store import SqliteStore
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "schema_script"]

@@ -9,7 +9,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from procession.store._shared.migrations import Migration, load_migrations, missing_migrations
+from procession.store._shared.migrations import (
+    Migration,
+    SchemaChange,
+    SchemaScript,
+    load_migrations,
+    missing_migrations,
+)
 from procession.store.sqlite._connection import Synchronous, connect, failure_of, failure_of_opening, is_locked
 
 MIGRATIONS: Final = load_migrations("procession.store.sqlite")
@@ -21,6 +27,7 @@ CREATE TABLE IF NOT EXISTS procession_migration (
     applied_at INTEGER NOT NULL
 ) STRICT
 """
+_ENTER: Final = "INSERT INTO procession_migration (version, name, applied_at)"
 _HAS_TABLE: Final = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'procession_migration'"
 
 
@@ -51,11 +58,31 @@ def migrate(path: Path, synchronous: Synchronous, now: int) -> list[str]:
     return [migration.name for migration in missing]
 
 
+def schema_script(now: int) -> SchemaScript:
+    """The schema for a connection that is not ours."""
+    return SchemaScript(
+        prepare=[_TABLE],
+        applied="SELECT version FROM procession_migration",
+        changes=[
+            SchemaChange(
+                each.version,
+                each.name,
+                [
+                    *_statements(each.sql),
+                    # a number, the name of a file of ours, a number
+                    f"{_ENTER} VALUES ({each.version}, '{each.name}', {now})",
+                ],
+            )
+            for each in MIGRATIONS
+        ],
+    )
+
+
 def _apply(connection: sqlite3.Connection, migration: Migration, now: int) -> None:
     for statement in _statements(migration.sql):
         connection.execute(statement)
     connection.execute(
-        "INSERT INTO procession_migration (version, name, applied_at) VALUES (?, ?, ?)",
+        f"{_ENTER} VALUES (?, ?, ?)",
         (migration.version, migration.name, now),
     )
 
