@@ -68,7 +68,9 @@ class Admission(msgspec.Struct):
     start: list[int] = []
     park: dict[int, str] = {}  # job -> limit whose slot it waits for
     move: dict[int, int] = {}  # job -> new start time in milliseconds
-    tries: dict[str, int] = {}  # limits with free slots afterwards -> how many parked jobs should try next
+    tries: dict[
+        str, int
+    ] = {}  # limit with free slots -> how many parked jobs try in the place of those that wait again
 
 
 def reserve(state: LimitState, now: int) -> int:
@@ -95,22 +97,26 @@ def admit(jobs: Iterable[tuple[int, Sequence[str]]], limits: dict[str, LimitStat
     """Which of these due jobs (key, keys of their limits) start now, in their order. Changes the states."""
     admission = Admission([], {}, {}, {})
     now_us = now * 1_000
+    lost: list[str] = []  # slots that somebody was in line for, who is so no more
     for job, keys in jobs:
         rules = [limits[key] for key in keys if key in limits]
         full = next((rule for rule in rules if rule.most and rule.free <= 0), None)
+        late = [rule for rule in rules if rule.rate and rule.started_us - rule.ahead_us > now_us]
         if full is not None:
             admission.park[job] = full.key
-            continue
-        late = [rule for rule in rules if rule.rate and rule.started_us - rule.ahead_us > now_us]
-        if late:
+        elif late:
             admission.move[job] = max(_next_try(rule, now_us) for rule in late)
+        else:
+            admission.start.append(job)
+            for rule in rules:
+                rule.used += 1
+                if rule.rate:
+                    rule.started_us = max(now_us, rule.started_us) + rule.interval_us
             continue
-        for rule in rules:
-            rule.used += 1
-            if rule.rate:
-                rule.started_us = max(now_us, rule.started_us) + rule.interval_us
-        admission.start.append(job)
-    admission.tries = {key: rule.free for key, rule in limits.items() if rule.most and rule.free > 0}
+        lost += [rule.key for rule in rules if rule.most]
+    for key in lost:
+        if limits[key].parked and admission.tries.get(key, 0) < limits[key].free:
+            admission.tries[key] = admission.tries.get(key, 0) + 1
     return admission
 
 

@@ -83,6 +83,9 @@ class JobOptions(msgspec.Struct, omit_defaults=True, kw_only=True):
     limits: list[Limit] = []
     after: list[After] = []
     batch: int = 0  # the batch of jobs that it is a member of
+    priority: int = (
+        0  # where it ages, the store keeps here what it was asked for: its row gives it up for a place in line
+    )
 
 
 class Trait(IntFlag):
@@ -122,14 +125,12 @@ def keep_ms_of(options: JobOptions | None, traits: int) -> int:
     return wanted
 
 
-def due_of(options: JobOptions | None, priority: int, ready_at: int) -> tuple[int, int]:
-    """(priority, place in line) of a job that becomes ready: one that ages gives its priority for a place further on.
+def due_of(options: JobOptions, ready_at: int) -> tuple[int, int]:
+    """(priority, place in line) of a job that ages when it becomes ready: it gives its priority for a place further on.
 
     All jobs of a queue age alike, so the order never changes while they wait, and nothing has to be rewritten.
     """
-    if options is None or not options.ageing_ms:
-        return priority, ready_at
-    return 0, max(1, ready_at - priority * options.ageing_ms)
+    return 0, max(1, ready_at - options.priority * options.ageing_ms)
 
 
 def refusal_of_options(options: JobOptions) -> str:

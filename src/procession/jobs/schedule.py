@@ -18,6 +18,7 @@ import msgspec
 from cronsim import CronSim, CronSimError
 
 from procession.errors import InvalidValue
+from procession.jobs.weekdays import is_nearest_weekday, split_weekdays
 from procession.limits import TIMER_MS_MAX
 
 ENDLESS = -1
@@ -104,6 +105,24 @@ def next_due(cycle: str, left: int, anchor: int, last: int, now: int) -> Due | N
         number = _repetition_after(first, period, now)
         at = _nth(first, period, number)
     return Due(_bounded(at, cycle), left - 1 if left > 0 else left, cycle, anchor)
+
+
+def following(cycle: str, after: int) -> int:
+    """The first due time of a cycle later than ``after``; 0 where there is none. Raises InvalidValue.
+
+    ``R/<duration>`` without a start is counted from ``after`` itself; with a number of repetitions it needs a start.
+    """
+    text = cycle.strip()
+    if not text.startswith("R") or "/" not in text:
+        return _cron_next(text, after)
+    count, start, period = _split_cycle(text)
+    if not start:
+        if count != ENDLESS:
+            raise InvalidValue(f"Expected a start in a cycle with a number of repetitions, found '{text}'")
+        return add_duration(after, period)
+    first = to_instant(_to_moment(start))
+    number = _repetition_after(first, period, after)
+    return _bounded(_nth(first, period, number), cycle) if count == ENDLESS or number < count else 0
 
 
 def add_duration(instant: int, value: object, times: int = 1) -> int:
@@ -222,9 +241,10 @@ def _cron_next(expression: str, after: int) -> int:
     the hour that comes twice fires in its first turn only.
     """
     zone, fields = _zone_and_fields(expression)
-    text = MACROS.get(fields.lower(), fields).replace("?", "*")
+    text, weekdays = split_weekdays(MACROS.get(fields.lower(), fields).replace("?", "*"))
     try:
-        moment = next(CronSim(text, to_datetime(after).astimezone(zone)))
+        moments = CronSim(text, to_datetime(after).astimezone(zone))
+        moment = next(moment for moment in moments if not weekdays or is_nearest_weekday(moment, weekdays))
     except (CronSimError, StopIteration, ValueError, OverflowError) as error:
         message = (
             f"Expected a cron expression with five or six fields, or 'R<n>/<duration>', found '{expression}': {error}"

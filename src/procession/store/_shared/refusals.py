@@ -61,7 +61,7 @@ def check_messages(messages: Iterable[NewMessage]) -> None:
     """Raise InvalidValue for the first message that no store can write."""
     for message in messages:
         try:
-            why = _refusal_of_row(message) or _refusal_of_json(
+            why = _refusal_of_row(message) or refusal_of_json(
                 message.variables, "variables", limits.VARIABLES_BYTES_MAX, "VARIABLES_BYTES_MAX"
             )
             if not why and not 0 <= message.ttl_ms <= limits.MESSAGE_TTL_MS_MAX:
@@ -79,8 +79,8 @@ def check_start_request(request: StartRequest) -> None:
     """Raise InvalidValue when no store can write what a caller's transaction asks for."""
     why = (
         _refusal_of_row(request)
-        or _refusal_of_json(request.variables, "variables", limits.VARIABLES_BYTES_MAX, "VARIABLES_BYTES_MAX")
-        or _refusal_of_json(request.command, "command", _follow_up_bytes_max(), "VARIABLES_BYTES_MAX")
+        or refusal_of_json(request.variables, "variables", limits.VARIABLES_BYTES_MAX, "VARIABLES_BYTES_MAX")
+        or refusal_of_json(request.command, "command", _follow_up_bytes_max(), "VARIABLES_BYTES_MAX")
     )
     if why:
         raise InvalidValue(why)
@@ -94,7 +94,7 @@ def check_text(text: str, what: str, bytes_max: int = limits.NAME_BYTES_MAX, lim
 
 def check_variables(variables: bytes) -> None:
     """Raise InvalidValue when variables cannot be stored."""
-    why = _refusal_of_json(variables, "variables", limits.VARIABLES_BYTES_MAX, "VARIABLES_BYTES_MAX")
+    why = refusal_of_json(variables, "variables", limits.VARIABLES_BYTES_MAX, "VARIABLES_BYTES_MAX")
     if why:
         raise InvalidValue(why)
 
@@ -172,8 +172,8 @@ def _refusal_of_args(job: NewJob) -> str:
     if len(args) <= limits.JOB_ARGS_BYTES_MAX and args.isascii() and b"\0" not in args:
         return ""
     if job.kind == JobKind.TASK:
-        return _refusal_of_json(args, "args", limits.JOB_ARGS_BYTES_MAX, "JOB_ARGS_BYTES_MAX")
-    return _refusal_of_json(args, "args", _follow_up_bytes_max(), "VARIABLES_BYTES_MAX")
+        return refusal_of_json(args, "args", limits.JOB_ARGS_BYTES_MAX, "JOB_ARGS_BYTES_MAX")
+    return refusal_of_json(args, "args", _follow_up_bytes_max(), "VARIABLES_BYTES_MAX")
 
 
 def _follow_up_bytes_max() -> int:
@@ -230,7 +230,8 @@ def _refusal_of_text(text: str, what: str, bytes_max: int, limit: str) -> str:
     return ""
 
 
-def _refusal_of_json(value: bytes, what: str, bytes_max: int, limit: str) -> str:
+def refusal_of_json(value: bytes, what: str, bytes_max: int, limit: str) -> str:
+    """Why no store can keep this JSON, or an empty text."""
     if len(value) > bytes_max:
         return f"Expected {what} of at most {bytes_max} bytes ({limit}), got {len(value)}"
     if b"\0" in value:
@@ -250,7 +251,7 @@ def _refusal_of_parts(step: Step) -> str:
             f"{step.instance}, got {len(step.state)}"
         )
     for what, value in (("variables", step.variables), ("events", step.events)):
-        if value and (why := _refusal_of_json(value, what, limits.STATE_BYTES_MAX, "STATE_BYTES_MAX")):
+        if value and (why := refusal_of_json(value, what, limits.STATE_BYTES_MAX, "STATE_BYTES_MAX")):
             return why
     if len(step.tags) > limits.TAGS_MAX:
         return f"Expected at most {limits.TAGS_MAX} tags (TAGS_MAX), got {len(step.tags)}"

@@ -1,0 +1,182 @@
+"""What is only read: jobs with everything, logs, counts, limits, batches. Statements and how their rows are turned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from procession.jobs.kinds import JobState
+from procession.jobs.options import JobOptions
+from procession.jobs.transitions import ARCHIVED
+from procession.store._shared.queue.rows import lock_limits
+from procession.store._shared.queue.script import Script, as_bytes, ask_for
+from procession.store.rows.queue import CanceledRun, JobBatchState, Pause
+from procession.store.rows.queue_reading import (
+    JobDetails,
+    ParentResult,
+    QueueFilter,
+    QueueStats,
+    StatRow,
+    StoredJobBatch,
+    StoredLimit,
+    StoredLogLine,
+)
+
+_decode_options: Final = msgspec.json.Decoder(JobOptions).decode
+_FULL: Final = 1 << 30
+
+
+def job(key: int) -> Script[JobDetails | None]:
+    """One job, in the queue or in the archive."""
+    rows = yield from ask_for("job_details", [key])
+    if not rows:
+        rows = yield from ask_for("archived_details", [key])
+    return _details(rows[0]) if rows else None
+
+
+def jobs(which: QueueFilter) -> Script[list[JobDetails]]:
+    """A page, oldest first."""
+    name = "list_archive" if which.state in ARCHIVED else "list_queue"
+    fields = msgspec.structs.asdict(which)
+    fields["text"] = _pattern(which.text) if which.text else ""
+    return [_details(row) for row in (yield from ask_for(name, [fields]))]
+
+
+def log(key: int, after: int, limit: int) -> Script[list[StoredLogLine]]:
+    """The lines of a job's log."""
+    rows = yield from ask_for("list_log", [key], after, limit)
+    return [StoredLogLine(job=row[0], number=row[1], at=row[2], level=row[3], text=row[4]) for row in rows]
+
+
+def canceled_runs(node: int) -> Script[list[CanceledRun]]:
+    """Jobs leased to a node that somebody wants to end."""
+    rows = yield from ask_for("canceled_runs", [node])
+    return [CanceledRun(key=row[0], lease=row[1], reason=row[2]) for row in rows]
+
+
+def parent_results(child: int) -> Script[list[ParentResult]]:
+    """What a job comes after, with what that left."""
+    keys = sorted(row[0] for row in (yield from ask_for("parents_of", [child])))
+    found: dict[int, ParentResult] = {}
+    for row in (yield from ask_for("find_archived", keys)):
+        found[row[0]] = ParentResult(key=row[0], state=row[1], type=row[2], output=as_bytes(row[4]), error=row[3] or "")
+    rest = [key for key in keys if key not in found]
+    for row in (yield from ask_for("read_batches", rest)):
+        failed = row[1] != JobBatchState.FINISHED or row[5] or row[6]
+        state = JobState.FAILED if failed else JobState.SUCCEEDED
+        found[row[0]] = ParentResult(key=row[0], state=state, type="")
+    for row in (yield from ask_for("read_jobs", [key for key in rest if key not in found])):
+        found[row[0]] = ParentResult(key=row[0], state=row[2], type=row[4], error=row[18])
+    gone = ParentResult(key=0, state=JobState.SUCCEEDED, type="")
+    return [found.get(key) or msgspec.structs.replace(gone, key=key) for key in keys]
+
+
+def batches(keys: Sequence[int], tenant: str, after: int, limit: int) -> Script[list[StoredJobBatch]]:
+    """Batches of jobs, newest first."""
+    which = {"keys": list(keys), "tenant": tenant, "after": after, "limit": limit}
+    return [_batch(row) for row in (yield from ask_for("list_job_batches", [which]))]
+
+
+def pauses() -> Script[list[Pause]]:
+    """What is paused, by kind and name."""
+    rows = yield from ask_for("list_pauses", [0])
+    return [Pause(kind=row[0], name=row[1], since=row[2], reason=row[3]) for row in rows]
+
+
+def queue_stats(now: int) -> Script[list[QueueStats]]:
+    """Every queue that has jobs or is paused, by name."""
+    found: dict[str, QueueStats] = {}
+    for queue, state, count in (yield from ask_for("count_queues", [0])):
+        found.setdefault(queue, QueueStats(queue=queue, counts={})).counts[state] = count
+    for queue, oldest in (yield from ask_for("oldest_ready", sorted(found), now)):
+        found[queue].oldest_at = oldest or 0
+    for pause in (yield from pauses()):
+        if pause.kind == 0:
+            found.setdefault(pause.name, QueueStats(queue=pause.name, counts={})).paused = True
+    return [found[queue] for queue in sorted(found)]
+
+
+def stats(since: int, until: int, queue: str) -> Script[list[StatRow]]:
+    """What happened per minute, queue and type."""
+    rows = yield from ask_for("list_stats", [{"since": since, "until": until, "queue": queue}])
+    return [StatRow(**dict(zip(StatRow.__struct_fields__, row, strict=True))) for row in rows]
+
+
+def limits(key: str, after: str, limit: int) -> Script[list[StoredLimit]]:
+    """Limits as they stand, by key."""
+    names = [row[0] for row in (yield from ask_for("list_limits", [{"key": key, "after": after, "limit": limit}]))]
+    states = yield from lock_limits(names)
+    waiting = {row[0]: row[1] for row in (yield from ask_for("count_limited", names))}
+    return [
+        StoredLimit(
+            key=state.key,
+            most=state.most,
+            rate=state.rate,
+            per_ms=state.per_ms,
+            burst=state.burst,
+            used=state.used,
+            waiting=waiting.get(name, 0),
+            reserved_at=-(-max(0, state.reserved_us - state.ahead_us) // 1_000) if state.rate else 0,
+        )
+        for name in names
+        if (state := states.get(name)) is not None
+    ]
+
+
+def _pattern(text: str) -> str:
+    """A LIKE pattern for a text within; the escape character is ``!``."""
+    for special in "!%_":
+        text = text.replace(special, "!" + special)
+    return f"%{text.lower()}%"
+
+
+def _details(row: Any) -> JobDetails:  # noqa: ANN401 - a row of a statement
+    (key, kind, state, queue, type_, instance, priority, run_at, attempt, retries, crashes, lease, owner) = row[:13]
+    (error, created_at, ended_at, args, output, options_json, traits, progress, progress_text) = row[13:22]
+    options = _decode_options(options_json) if options_json else None
+    return JobDetails(
+        key=key,
+        kind=kind,
+        state=state,
+        queue=queue,
+        type=type_,
+        instance=instance,
+        priority=options.priority if options is not None and options.ageing_ms else priority,
+        run_at=run_at,
+        attempt=attempt,
+        retries=retries,
+        crashes=crashes,
+        lease=lease,
+        owner=owner,
+        error=error,
+        created_at=created_at,
+        ended_at=ended_at,
+        args=as_bytes(args),
+        output=as_bytes(output),
+        options=options,
+        traits=traits,
+        progress=progress,
+        progress_text=progress_text,
+        checkpoint=as_bytes(row[22]),
+        cancel_reason=row[23],
+        waits_for=row[24],
+        tenant=row[25],
+    )
+
+
+def _batch(row: Any) -> StoredJobBatch:  # noqa: ANN401 - a row of a statement
+    return StoredJobBatch(
+        key=row[0],
+        state=row[1],
+        parent=row[2],
+        total=row[3],
+        succeeded=row[4],
+        failed=row[5],
+        deleted=row[6],
+        created_at=row[7],
+        finished_at=row[8],
+        title=row[9],
+        tenant=row[10],
+    )
