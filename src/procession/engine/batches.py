@@ -1,24 +1,27 @@
 """Operations over many instances, a chunk at a time: a turn emits the next items as follow-ups, each of which is once.
 
 A turn is a job that comes back until all items have ended. It knows from the batch's row where it stands, so that it
-goes on wherever a process died. What an instance refuses is kept as the item's error. It decides nothing itself.
+goes on wherever a process died. What an instance refuses is kept as the item's error; another batch may do those items
+again. It decides nothing itself.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import msgspec
 
 from procession.core.commands import AnyCommand, ResolveIncident
+from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery
 from procession.engine.keys import KeyStock
 from procession.engine.outbox import Announcer
+from procession.engine.restarts import Plan, Restart, plan_restart
 from procession.engine.system import Later
 from procession.engine.values import encode_json
 from procession.engine.writer import FOLLOW_UP_RETRIES
-from procession.errors import Rejected
+from procession.errors import Conflict, NotFound, Rejected
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind
 from procession.limits import PAGE_MAX
 from procession.store.port import Store
@@ -28,15 +31,30 @@ from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch, 
 TURN, ITEM = "BatchTurn", "BatchItem"  # types of the jobs
 CHUNK = 500  # items emitted by one turn
 PACE_MS = 50  # between two turns
+GONE = "It is not there any more"
 
-Give = Callable[[int, AnyCommand, Delivery], Awaitable[None]]
+
+class Giving(Protocol):
+    """Whoever carries out an item and closes its job in the same step."""
+
+    async def give(self, instance: int, command: AnyCommand, job: Delivery) -> None:
+        """Give a command to an instance."""
+        ...
+
+    async def begin(self, plan: Plan, job: Delivery) -> None:
+        """Start an instance anew."""
+        ...
+
+    async def refusal(self, instance: int, command: AnyCommand) -> str:
+        """Why an instance would refuse a command now; empty if it would not."""
+        ...
 
 
 class BatchRequest(msgspec.Struct, omit_defaults=True):
     """What to do with which instances. ``command`` None: delete them."""
 
     which: InstanceFilter
-    command: AnyCommand | None = None
+    command: AnyCommand | Restart | None = None
     per_second: float = 0  # items emitted a second at most; 0: as fast as they are done
 
 
@@ -46,7 +64,7 @@ class BatchItem(msgspec.Struct):
     batch: int
     item: int
     instance: int
-    command: AnyCommand
+    command: AnyCommand | Restart
 
 
 class Page(msgspec.Struct):
@@ -62,39 +80,99 @@ _decode_item = msgspec.json.Decoder(BatchItem).decode
 
 
 class Batches:
-    """Carries out the jobs of batches; ``give`` closes a job with a command."""
+    """Carries out the jobs of batches."""
 
-    def __init__(self, store: Store, keys: KeyStock, announcer: Announcer, give: Give) -> None:
+    def __init__(
+        self, store: Store, keys: KeyStock, definitions: Definitions, announcer: Announcer, giving: Giving
+    ) -> None:
         self._store = store
         self._keys = keys
+        self._definitions = definitions
         self._announcer = announcer
-        self._give = give
+        self._giving = giving
 
-    async def begin(self, kind: str, request: BatchRequest, tenant: str) -> int:
-        """Make a batch of what the filter means now; its key."""
+    # -- what operators ask ---------------------------------------------------------------------------------------
+    async def begin(self, kind: str, request: BatchRequest, tenant: str, retry_of: int = 0) -> int:
+        """Make a batch of what the filter means now; its key. Raises Conflict where a batch is done again already."""
         await self._keys.enough()
         key, turn = self._keys.keys.take(), self._keys.keys.take()
         total, cursor, last = 0, 0, False
         while not last:
-            page = await self._page(request, cursor, PAGE_MAX)
+            page = await self._page(request, cursor, PAGE_MAX, retry_of)
             total, cursor, last = total + len(page.items), page.to, page.last
         job = _job(turn, TURN, encode_json(key), tenant=tenant)
-        row = NewBatch(key=key, kind=kind, request=encode_json(request), total=total, tenant=tenant)
-        await self._store.create_batch(row, job)
+        row = NewBatch(key=key, kind=kind, request=encode_json(request), total=total, tenant=tenant, retry_of=retry_of)
+        if not await self._store.create_batch(row, job):
+            message = f"The failed items of batch {retry_of} are done again by another batch already: retry that one"
+            raise Conflict(message)
         self._announcer.announce(FOLLOW_UP_QUEUE)
         return key
 
+    async def retry(self, batch: int, tenant: str) -> int:
+        """Do the failed items of a batch that is over again; the key of the batch that does. Raises Rejected."""
+        rows = await self._store.batches(keys=[batch], tenant=tenant)
+        if not rows:
+            message = f"Expected a batch with key {batch}, found none"
+            raise NotFound(message)
+        row = rows[0]
+        if row.state == BatchState.ACTIVE or row.open:
+            message = f"Batch {batch} is under way: cancel it, or wait for its end, before its failed items are retried"
+            raise Conflict(message)
+        if not row.failed:
+            message = f"Batch {batch} has no failed items to retry"
+            raise Conflict(message)
+        return await self.begin(row.kind, _decode_request(row.request), row.tenant, retry_of=batch)
+
+    async def try_out(self, request: BatchRequest, limit: int) -> tuple[int, list[tuple[int, str]]]:
+        """How many items there are, and why some of the first ``limit`` would fail. Changes nothing."""
+        total, cursor, last, tried = 0, 0, False, 0
+        wrong: list[tuple[int, str]] = []
+        while not last:
+            page = await self._page(request, cursor, PAGE_MAX, 0)
+            for item, instance in page.items[: max(0, limit - tried)]:
+                tried += 1
+                if why := await self._refusal(request, item, instance):
+                    wrong.append((item, why))
+            total, cursor, last = total + len(page.items), page.to, page.last
+        return total, wrong
+
+    async def _refusal(self, request: BatchRequest, item: int, instance: int) -> str:
+        """Why one item would fail."""
+        command = request.command
+        if command is None:
+            return ""
+        if isinstance(command, Restart):
+            try:
+                await plan_restart(self._store, self._definitions, instance, command, tenant=request.which.tenant)
+            except Rejected as error:
+                return str(error)
+            return ""
+        if isinstance(command, ResolveIncident):
+            command = ResolveIncident(item, command.retries)
+        return await self._giving.refusal(instance, command)
+
+    # -- jobs -----------------------------------------------------------------------------------------------------
     async def __call__(self, job: Delivery) -> bool:
         """One job: True where it is closed already. Raises Later, Unavailable."""
         if job.type == TURN:
             return await self._turn(job)
         item = _decode_item(job.args)
         try:
-            await self._give(item.instance, item.command, job)
+            await self._do(item, job)
         except Rejected as error:
             closes = JobFence(key=job.key, lease=job.lease)
             await self._store.fail_batch_item(item.batch, item.item, str(error), closes)
         return True
+
+    async def _do(self, item: BatchItem, job: Delivery) -> None:
+        """Carry out one item, closing its job in the same step. Raises Rejected."""
+        if not item.instance:
+            raise NotFound(GONE)
+        if isinstance(item.command, Restart):
+            plan = await plan_restart(self._store, self._definitions, item.instance, item.command, tenant=job.tenant)
+            await self._giving.begin(plan, job)
+        else:
+            await self._giving.give(item.instance, item.command, job)
 
     async def _turn(self, job: Delivery) -> bool:
         """Emit the next items if not too many are under way; the batch is over when none is left."""
@@ -106,7 +184,7 @@ class Batches:
         size = min(CHUNK, max(1, math.ceil(request.per_second * PACE_MS / 1000))) if request.per_second else CHUNK
         page = Page([], row.cursor, last=False)
         if len(row.open) <= CHUNK // 2:
-            page = await self._page(request, row.cursor, size)
+            page = await self._page(request, row.cursor, size, row.retry_of)
         advance = await self._advance(row, request, page)
         await self._store.advance_batch(advance)
         if advance.jobs:
@@ -127,24 +205,35 @@ class Batches:
         advance.ended = page.last and not advance.jobs and not row.open
         return advance
 
-    def _item_job(self, row: StoredBatch, command: AnyCommand, item: int, instance: int) -> NewJob:
+    def _item_job(self, row: StoredBatch, command: AnyCommand | Restart, item: int, instance: int) -> NewJob:
         """The job of one item."""
         if isinstance(command, ResolveIncident):
             command = ResolveIncident(item, command.retries)
         args = encode_json(BatchItem(row.key, item, instance, command))
         return _job(self._keys.keys.take(), ITEM, args, instance=instance, tenant=row.tenant)
 
-    async def _page(self, request: BatchRequest, cursor: int, size: int) -> Page:
+    async def _page(self, request: BatchRequest, cursor: int, size: int, retry_of: int) -> Page:
         """The next items after a cursor."""
         which = request.which
+        if retry_of:
+            return await self._page_of_errors(request, cursor, size, retry_of)
         if isinstance(request.command, ResolveIncident):
-            incidents = await self._store.list_incidents(process_id=which.process_id, after=cursor, limit=size)
+            incidents = await self._store.list_incidents(
+                process_id=which.process_id, tenant=which.tenant, after=cursor, limit=size
+            )
             to = incidents[-1].key if incidents else cursor
-            items = [(row.key, row.instance) for row in incidents if which.tenant in ("", row.tenant)]
-            return Page(items, to, len(incidents) < size)
+            return Page([(row.key, row.instance) for row in incidents], to, len(incidents) < size)
         rows = await self._store.list_instances(msgspec.structs.replace(which, after=cursor, limit=size))
         to = rows[-1].key if rows else cursor
         return Page([(row.key, row.key) for row in rows if _is_meant(which, row)], to, len(rows) < size)
+
+    async def _page_of_errors(self, request: BatchRequest, cursor: int, size: int, retry_of: int) -> Page:
+        """The next of the items that another batch could not do."""
+        errors = await self._store.batch_errors(retry_of, after=cursor, limit=size)
+        items = [(error.item, error.item) for error in errors]
+        if isinstance(request.command, ResolveIncident):
+            items = [(item, await self._store.find("incident", item)) for item, _ in items]
+        return Page(items, errors[-1].item if errors else cursor, len(errors) < size)
 
 
 def _is_meant(which: InstanceFilter, row: StoredInstance) -> bool:

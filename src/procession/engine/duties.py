@@ -62,6 +62,7 @@ class Duties:
         self._expire = Duty("messages", self._expire_round, chance)
         self.retention = Retention(store, clock, settings)
         self._retain = Duty("retention", self._retain_round, chance)
+        self._forget = Duty("batches", self._forget_round, chance)
         self._check = Duty("self-check", self._check_round, chance)
         self.beats = False  # whether this process beats on its main loop, having no second connection for a thread
         self._beat = Duty("heartbeat", self._beat_round, chance)
@@ -81,7 +82,16 @@ class Duties:
 
     def _all(self) -> tuple[Duty, ...]:
         """Every duty."""
-        return (self._beat, self._lead, self._promote, self._rescue, self._expire, self._retain, self._check)
+        return (
+            self._beat,
+            self._lead,
+            self._promote,
+            self._rescue,
+            self._expire,
+            self._retain,
+            self._forget,
+            self._check,
+        )
 
     async def _beat_round(self) -> float:
         """Say that this process lives."""
@@ -182,6 +192,12 @@ class Duties:
         if not self.term or self._settings.retention_ms is None:
             return self._settings.retention_poll_ms / 1000
         return await self.retention.round()
+
+    async def _forget_round(self) -> float:
+        """Delete a chunk of the batches that are not kept any longer if this process leads."""
+        if not self.term:
+            return self._settings.retention_poll_ms / 1000
+        return await self.retention.forget_batches()
 
     # -- self-check -------------------------------------------------------------------------------------------------
     async def _check_round(self) -> float:

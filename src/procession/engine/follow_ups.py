@@ -16,7 +16,7 @@ from typing import assert_never
 
 import msgspec
 
-from procession.core import Decision
+from procession.core import Decision, decide, migration_findings
 from procession.core.commands import (
     AnyCommand,
     AnyFollowUp,
@@ -32,6 +32,8 @@ from procession.core.commands import (
     StartByEvent,
     StartInstance,
 )
+from procession.core.state import Status
+from procession.core.surroundings import NotAtHand
 from procession.engine.batches import ITEM, TURN
 from procession.engine.cells import Asked, Begin, Cell
 from procession.engine.clock import StoreClock
@@ -40,14 +42,16 @@ from procession.engine.delivery import Delivery
 from procession.engine.instances import Instances
 from procession.engine.messages import Messages
 from procession.engine.operations import Migrating
+from procession.engine.restarts import Plan
 from procession.engine.start_timers import StartTimer, following
-from procession.engine.system import NotYet
+from procession.engine.system import RETRY_MS_MOST, NotYet
 from procession.engine.values import encode_json
 from procession.errors import Conflict, NotFound, Rejected
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind
 from procession.model.definition import Definition
-from procession.store.rows import JobFence, NewMessage
+from procession.store.port import Store
+from procession.store.rows import JobEnd, JobFence, JobOutcome, NewMessage
 
 _decode_follow_up = msgspec.json.Decoder(AnyFollowUp).decode
 _decode_timer = msgspec.json.Decoder(StartTimer).decode
@@ -73,16 +77,36 @@ class FiredTimer(Asked):
 class FollowUps:
     """Carries out system jobs; True: closed with what it did, False: to be deleted."""
 
-    def __init__(self, instances: Instances, definitions: Definitions, messages: Messages, clock: StoreClock) -> None:
+    def __init__(
+        self, store: Store, instances: Instances, definitions: Definitions, messages: Messages, clock: StoreClock
+    ) -> None:
+        self._store = store
         self._instances = instances
         self._definitions = definitions
         self._messages = messages
         self._clock = clock
         self.batches: Callable[[Delivery], Awaitable[bool]]  # set by the engine
+        self.announce: Callable[[list[str]], None]  # set by the engine
 
     async def give(self, instance: int, command: AnyCommand, job: Delivery) -> None:
         """Give a command to an instance and close the job in the same step."""
         await self._submit(instance, command, job)
+
+    async def refusal(self, instance: int, command: AnyCommand) -> str:
+        """Why an instance would refuse a command now; empty if it would not. Changes nothing."""
+        try:
+            definition, state = await self._instances.copy(instance)
+            if isinstance(command, Migrate):
+                target = await self._definitions.obtain(command.definition)
+                findings = migration_findings(definition, target, state, command.mapping)
+                return "; ".join(found.message for found in findings if found.severity == "error")
+            keys, surroundings = await self._instances.keys(), self._instances.surroundings
+            decide(definition, state, command, now=self._clock.now(), keys=keys, surroundings=surroundings)
+        except NotAtHand:
+            return ""  # it went as far as a question: the instance takes the command
+        except Rejected as error:
+            return str(error)
+        return ""
 
     async def __call__(self, job: Delivery) -> bool:
         """One job."""
@@ -119,10 +143,37 @@ class FollowUps:
                 raise NotYet(f"called instance {instance} is not there yet, perhaps on its way") from None
             raise
         except Conflict as error:
-            if isinstance(command, Correlate):
-                raise NotYet(str(error)) from None
-            raise
+            if not isinstance(command, Correlate):
+                raise
+            await self._put_aside(job, instance, str(error))
         return True
+
+    async def _put_aside(self, job: Delivery, instance: int, why: str) -> None:
+        """A message waits for a suspended instance to be resumed. Raises NotYet for one that is not suspended.
+
+        Whoever resumes it makes the job ready (``hasten``) after the instance; it may have done so a moment ago, while
+        this process was being refused and the job was not there to be found. So look once more when it is there.
+        """
+        if await self._status(instance) != Status.SUSPENDED:
+            raise NotYet(why)
+        again = JobOutcome(
+            key=job.key, lease=job.lease, end=JobEnd.RETRY, delay_ms=RETRY_MS_MOST, error=why, retries=job.retries
+        )
+        await self._store.finish([again])
+        if await self._status(instance) != Status.SUSPENDED:
+            self.announce(await self._store.hasten(instance))
+
+    async def _status(self, instance: int) -> int:
+        """The stored status of an instance, -1 if it is gone."""
+        rows = await self._store.load([instance])
+        return rows[0].status if rows else -1
+
+    async def begin(self, plan: Plan, job: Delivery) -> None:
+        """Start an instance anew and close the job in the same step: twice is once."""
+        command = plan.command
+        command.instance = (await self._instances.keys()).take()
+        begin = Begin(definition=plan.definition, tags=plan.source.tags, tenant=plan.source.tenant)
+        await self._start(job, command, begin)
 
     async def _submit(self, instance: int, command: AnyCommand, job: Delivery, *, kind: type[Asked] = Asked) -> None:
         """Submit and wait."""

@@ -1,4 +1,7 @@
-"""Deletes what ended long ago, a chunk at a time, in the order of keys; then it begins anew. Never what still runs."""
+"""Deletes what ended long ago, a chunk at a time, in the order of keys; then it begins anew. Never what still runs.
+
+Instances go with their history; batches go with the errors of their items.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,15 @@ class Retention:
             self.deleted += gone
             logger.debug("retention: %d instances deleted", gone)
         return (settings.retention_pause_ms if self._after else settings.retention_poll_ms) / 1000
+
+    async def forget_batches(self) -> float:
+        """One chunk of the batches that are over; how many seconds until the next."""
+        settings = self._settings
+        if settings.batch_retention_ms is None:
+            return settings.retention_poll_ms / 1000
+        until = self._clock.now() - settings.batch_retention_ms
+        gone = await self._store.delete_batches(ended_before=until, limit=settings.retention_chunk)
+        return (settings.retention_pause_ms if gone else settings.retention_poll_ms) / 1000
 
     async def sweep(self) -> int:
         """All chunks once; how many instances were deleted."""

@@ -42,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retention_ms: int | None = (
         None  # an ended instance is kept so long, with what it called and its history; None: for good
     )
+    batch_retention_ms: int | None = 30 * 24 * 60 * 60_000  # a batch that is over is kept so long; None: for good
     retention_chunk: int = 500  # instances looked at, and at most deleted, in one transaction
     retention_pause_ms: int = 100  # between two of them
     retention_poll_ms: int = 60_000  # and when all have been looked at
