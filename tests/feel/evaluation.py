@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from procession import feel
-from procession.feel.text import text_of_value
+from procession.feel.text import feel_text
 
 NOW = datetime(2024, 5, 17, 12, 30, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def evaluate_with_warnings(
 def text_of(text: str, context: dict[str, Any] | None = None) -> str:
     """The result as text: strings in quotes, temporal values as their ISO texts."""
     value = evaluate(text, context)
-    return feel.to_json(value) if hasattr(value, "__struct_fields__") else text_of_value([value])[1:-1]
+    return feel.to_json(value) if hasattr(value, "__struct_fields__") else feel_text(value)
 
 
 def refusal(text: str, context: dict[str, Any] | None = None) -> str:

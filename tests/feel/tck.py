@@ -20,6 +20,7 @@ from procession import feel
 from procession.feel import syntax
 from procession.feel.cursor import Cursor
 from procession.feel.names import Scope
+from procession.feel.run import Budget
 from procession.feel.temporal_text import parse_date, parse_date_time, parse_duration, parse_time
 from procession.feel.values import equal
 from procession.feel.values import feel as feel_value
@@ -167,7 +168,7 @@ def same(found: Any, expected: Any) -> bool:
         return isinstance(found, list) and len(found) == len(expected) and all(map(same, found, expected))
     if isinstance(expected, Decimal) and isinstance(found, int | Decimal) and not isinstance(found, bool):
         return abs(Decimal(found) - expected) <= TOLERANCE * max(1, abs(expected))
-    return equal(found, expected) is True
+    return equal(found, expected, Budget()) is True
 
 
 class Outcome(NamedTuple):

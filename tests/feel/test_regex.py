@@ -6,10 +6,11 @@ import pytest
 
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.regex import compile_pattern
+from procession.feel.run import Budget
 
 
 def found(text: str, pattern: str, flags: str = "") -> bool:
-    return compile_pattern(pattern, flags).search(text) is not None
+    return compile_pattern(pattern, flags).search(text, Budget()) is not None
 
 
 @pytest.mark.parametrize(
@@ -104,22 +105,22 @@ def test_a_usual_pattern_is_run_even_on_a_text_that_almost_matches(pattern, text
 
 def test_an_ambiguous_pattern_is_run_on_short_texts_only():
     pattern = compile_pattern("a.*b.*c.*d", "")
-    assert pattern.search("a-b-c-d") is not None
+    assert pattern.search("a-b-c-d", Budget()) is not None
     with pytest.raises(Invalid, match="PATTERN_STEPS_MAX"):
-        pattern.search("ab" * 10_000)
+        pattern.search("ab" * 10_000, Budget())
 
 
 def test_many_optional_parts_count_as_what_they_cost():
     pattern = compile_pattern("a?" * 40 + "a" * 40, "")
     with pytest.raises(Invalid, match="PATTERN_STEPS_MAX"):
-        pattern.search("a" * 100)
+        pattern.search("a" * 100, Budget())
 
 
 def test_a_pattern_and_a_text_have_a_greatest_length():
     with pytest.raises(LimitReached, match="PATTERN_LENGTH_MAX"):
         compile_pattern("a" * 1001, "")
     with pytest.raises(LimitReached, match="PATTERN_INPUT_LENGTH_MAX"):
-        compile_pattern("a", "").search("a" * 1_000_001)
+        compile_pattern("a", "").search("a" * 1_000_001, Budget())
 
 
 @pytest.mark.parametrize(
@@ -134,16 +135,16 @@ def test_a_pattern_and_a_text_have_a_greatest_length():
     ],
 )
 def test_replacements_name_groups(text, pattern, replacement, expected):
-    assert compile_pattern(pattern, "").replace(text, replacement) == expected
+    assert compile_pattern(pattern, "").replace(text, replacement, Budget()) == expected
 
 
 @pytest.mark.parametrize("replacement", ["$", "$x", "\\x", "a\\"])
 def test_a_malformed_replacement_is_refused(replacement):
     with pytest.raises(Invalid, match="in the replacement"):
-        compile_pattern("a", "").replace("a", replacement)
+        compile_pattern("a", "").replace("a", replacement, Budget())
 
 
 def test_a_pattern_that_matches_nothing_at_all_replaces_and_splits_nothing():
-    for use in (lambda pattern: pattern.replace("abc", "-"), lambda pattern: pattern.split("abc")):
+    for use in (lambda pattern: pattern.replace("abc", "-", Budget()), lambda pattern: pattern.split("abc", Budget())):
         with pytest.raises(Invalid, match="must not match the empty string"):
             use(compile_pattern("x*", ""))

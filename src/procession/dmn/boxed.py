@@ -13,6 +13,7 @@ from procession.dmn.run import Boxed, DecisionRun, Place, Variables
 from procession.dmn.table_reader import compile_table
 from procession.dmn.types import Coercion
 from procession.feel import Function
+from procession.feel.limits import ITEMS_COPIED_PER_TURN
 from procession.feel.loops import values_to_iterate
 from procession.feel.problems import Invalid
 from procession.feel.run import NOWHERE, Run
@@ -176,12 +177,16 @@ def _for(build: Build, element: Xml, names: Names) -> Boxed:
     turns, place = _turns(build, element, names), build.place(element)
     visible = names | {normal_name(element.get("iteratorVariable")), "partial"}
     body = _required(build, element, "return", visible)
+    reads_partial = any("partial" in inner.text for inner in element.walk())
 
     def loop(run: DecisionRun, variables: Variables) -> object:
         results: list[object] = []
         try:
-            for turn in turns(run, {**variables, "partial": results}):
-                results.append(body(run, turn))  # noqa: PERF401 - the body sees the results so far as `partial`
+            for turn in turns(run, variables):
+                if reads_partial:
+                    run.spend(len(results) // ITEMS_COPIED_PER_TURN)
+                    turn["partial"] = results.copy()  # the loop goes on; it must not put the list into itself
+                results.append(body(run, turn))
         except Invalid as problem:
             run.at = place
             return run.note(problem)

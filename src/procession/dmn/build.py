@@ -119,10 +119,12 @@ class Build:
             constant = expression.evaluate({})
             return lambda _run, _variables: constant
         place = self.place(element)
-        value = expression.value
+        value, turns = expression.value, expression.turns
 
         def literal(run: DecisionRun, variables: Variables) -> object:
             run.at = place
+            if turns:
+                run.spend(turns)  # it may stand in a loop or a function
             try:
                 return value(run, variables)
             except Invalid as problem:

@@ -45,19 +45,19 @@ class Priorities:
     def __bool__(self) -> bool:
         return bool(self._values)
 
-    def rank(self, value: object) -> int:
+    def rank(self, value: object, run: Run) -> int:
         """The place of a value, from 0; behind all others for one that is not there."""
         value = feel(value)
         last = len(self._values)
         if self._places is not None and type(value) in _SIMPLE:
             return self._places.get(value, last)
-        return next((place for place, item in enumerate(self._values) if is_in(value, feel(item)) is True), last)
+        return next((place for place, item in enumerate(self._values) if is_in(value, feel(item), run) is True), last)
 
 
 NO_PRIORITIES: Final = Priorities(())
 
 
-def single_row(policy: HitPolicy, rows: Sequence[Row], priorities: Sequence[Priorities]) -> Row:
+def single_row(policy: HitPolicy, rows: Sequence[Row], priorities: Sequence[Priorities], run: Run) -> Row:
     """The row of a table that has one result; there is at least one row. Raises Invalid where rows contradict."""
     match policy:
         case "UNIQUE":
@@ -65,25 +65,25 @@ def single_row(policy: HitPolicy, rows: Sequence[Row], priorities: Sequence[Prio
                 raise Invalid(f"{len(rows)} rules match, but the hit policy UNIQUE allows one")
             return rows[0]
         case "ANY":
-            if not all(_same(row, rows[0]) for row in rows):
+            if not all(_same(row, rows[0], run) for row in rows):
                 raise Invalid("Rules with different outputs match, but the hit policy ANY wants the same ones")
             return rows[0]
         case "PRIORITY":
-            return by_priority(rows, priorities)[0]
+            return by_priority(rows, priorities, run)[0]
         case _:
             return rows[0]
 
 
-def _same(left: Row, right: Row) -> bool:
-    return all(equal(feel(a), feel(b)) is True for a, b in zip(left, right, strict=True))
+def _same(left: Row, right: Row, run: Run) -> bool:
+    return all(equal(feel(a), feel(b), run) is True for a, b in zip(left, right, strict=True))
 
 
-def by_priority(rows: Sequence[Row], priorities: Sequence[Priorities]) -> list[Row]:
+def by_priority(rows: Sequence[Row], priorities: Sequence[Priorities], run: Run) -> list[Row]:
     """Rows by the place of their outputs in the lists of output values, the first column counting most.
 
     A value that is in no list comes last; rows of equal priority keep the order of the rules.
     """
-    return sorted(rows, key=lambda row: [order.rank(value) for value, order in zip(row, priorities, strict=True)])
+    return sorted(rows, key=lambda row: [order.rank(value, run) for value, order in zip(row, priorities, strict=True)])
 
 
 def _aggregator(name: str) -> Callable[[list[object], Run], object]:

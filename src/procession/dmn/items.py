@@ -50,7 +50,7 @@ def _shared(name: str, meaning: TypeMeaning, meanings: Mapping[str, TypeMeaning]
     if not callable(meaning) and not any(part in meanings for part in names_in(meaning)):
         return meaning
     node = NamedType(name)
-    return lambda value: conforms(value, node, meanings)
+    return lambda value, run: conforms(value, node, meanings, run)
 
 
 def _base(build: Build, item: Xml, path: str) -> TypeNode:

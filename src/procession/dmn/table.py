@@ -60,6 +60,7 @@ class Test(NamedTuple):
     column: int
     passes: Passes
     place: Place
+    turns: int
 
 
 class Rule(NamedTuple):
@@ -74,7 +75,7 @@ class Rule(NamedTuple):
 class Table:
     """A compiled decision table."""
 
-    __slots__ = ("aggregation", "has_defaults", "id", "inputs", "outputs", "place", "policy", "rules")
+    __slots__ = ("_turns", "aggregation", "has_defaults", "id", "inputs", "outputs", "place", "policy", "rules")
 
     def __init__(
         self,
@@ -92,11 +93,12 @@ class Table:
         self.inputs = inputs
         self.outputs = outputs
         self.rules = rules
+        self._turns = len(rules) + sum(test.turns for rule in rules for test in rule.tests)
         self.has_defaults = any(output.default is not None for output in outputs)
 
     def __call__(self, run: DecisionRun, variables: Variables) -> object:
         """The table's result over the variables in scope; the run keeps what matched."""
-        run.spend(len(self.rules))  # a table in a function that a loop calls costs what it is large
+        run.spend(self._turns)  # a table in a function that a loop calls costs what it is large
         try:
             inputs = [self._input(run, variables, column) for column in self.inputs]
         except Invalid as problem:
@@ -125,7 +127,7 @@ class Table:
         matched: list[Rule] = []
         only_first = self.policy == "FIRST"
         for rule in self.rules:
-            for column, passes, place in rule.tests:
+            for column, passes, place, _ in rule.tests:
                 run.at = place
                 if passes(frames[column], inputs[column]) is not True:
                     break
@@ -149,9 +151,9 @@ class Table:
             return [default] if policy in MULTIPLE and self.aggregation is None else default
         run.at = self.place
         if policy not in MULTIPLE:
-            return self._named(single_row(policy, rows, self._priorities())) if rows else None
+            return self._named(single_row(policy, rows, self._priorities(), run)) if rows else None
         if policy == "OUTPUT ORDER":
-            rows = by_priority(rows, self._priorities())
+            rows = by_priority(rows, self._priorities(), run)
         if self.aggregation is not None:
             return aggregate(self.aggregation, [row[0] for row in rows], run)
         return [self._named(row) for row in rows]

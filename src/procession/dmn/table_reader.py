@@ -159,7 +159,7 @@ class _Rules:
             return None
         if self._inputs[column].alias in compiled.names:
             self.aliased.add(column)
-        return Test(column, compiled.passes, self._build.place(entry))
+        return Test(column, compiled.passes, self._build.place(entry), compiled.turns)
 
     def _tests(self, entry: Xml) -> UnaryTests | None:
         key = (text_of(entry), entry.get("expressionLanguage"))

@@ -15,7 +15,8 @@ from procession.feel import syntax as feel_syntax
 from procession.feel.build import TypeMeaning
 from procession.feel.cursor import Cursor
 from procession.feel.names import Scope
-from procession.feel.run import NOWHERE
+from procession.feel.problems import Invalid
+from procession.feel.run import NOWHERE, Frame, Run
 from procession.feel.syntax import NamedType, TypeNode
 from procession.feel.types import conforms
 from procession.feel.values import feel, kind_of
@@ -105,10 +106,12 @@ class Types:
         if "<" not in text:
             return None
         try:
-            node = Cursor(text, Scope(()), Scope(self.meanings)).type()
+            cursor = Cursor(text, Scope(()), Scope(self.meanings))
+            node = cursor.type()
         except FeelSyntaxError:
             return None
-        return node if all(name in self.meanings or name in BUILT_IN for name in names_in(node)) else None
+        is_whole = cursor.token.kind == "end"
+        return node if is_whole and all(name in self.meanings or name in BUILT_IN for name in names_in(node)) else None
 
     def allowed(self, reference: str) -> str:
         """The allowed values of the type that a `typeRef` names, as they are written; nothing where any value is."""
@@ -179,10 +182,10 @@ def _coercion(node: TypeNode, types: Mapping[str, TypeMeaning]) -> Coercion:
     wanted = type_text(node)
 
     def coerce(run: DecisionRun, value: object, place: Place, what: str) -> object:
-        if value is None or type(value) in direct or conforms(value, node, types):
+        if value is None or type(value) in direct or conforms(value, node, types, run):
             return value
         for converted in _conversions(value):
-            if converted is not None and conforms(converted, node, types):
+            if converted is not None and conforms(converted, node, types, run):
                 return converted
         run.at = place
         return run.warn("invalid-type", f"{what} is a {kind_of(value)} that does not fit the type {wanted}", NOWHERE)
@@ -208,16 +211,29 @@ def constrained(
     if allowed is None and constraint is None:
         return node
 
-    def is_allowed(value: object) -> bool:
-        if not conforms(value, node, types):
+    def is_allowed(value: object, run: Run) -> bool:
+        if not conforms(value, node, types, run):
             return False
-        if constraint is not None and constraint.evaluate({}, value) is not True:
+        if constraint is not None and not _passes(constraint, value, run):
             return False
         if allowed is None:
             return True
         items: list[object] = [value]
         if isinstance(node, feel_syntax.ListType):
             items = cast("list[object]", value)
-        return all(allowed.evaluate({}, item) is True for item in items)
+        return all(_passes(allowed, item, run) for item in items)
 
     return is_allowed
+
+
+def _passes(tests: UnaryTests, value: object, run: Run) -> bool:
+    """Whether a value passes tests that see nothing else. Why it does not is no warning: that it does not is one."""
+    warnings, run.warnings = run.warnings, None
+    run.spend(1 + tests.turns)
+    try:
+        value = feel(value)
+        return tests.passes(Frame(run, {}, value, None), value) is True
+    except Invalid:
+        return False
+    finally:
+        run.warnings = warnings

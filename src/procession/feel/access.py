@@ -7,6 +7,7 @@ from procession.feel import syntax
 from procession.feel.build import Build
 from procession.feel.calendar import weekday
 from procession.feel.functions.registry import BUILTINS
+from procession.feel.limits import ITEMS_COPIED_PER_TURN
 from procession.feel.numbers import is_number, whole
 from procession.feel.problems import Invalid
 from procession.feel.ranges import Range
@@ -16,6 +17,8 @@ from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuratio
 from procession.feel.values import DIRECT, feel, is_context, kind_of
 
 _MISSING: Final = object()
+
+PARTIAL: Final = "partial"
 
 
 def compile_name(build: Build, node: syntax.Name, scope: Scope | None) -> Closure:
@@ -66,7 +69,7 @@ def _local_name(name: str, found: Found, otherwise: Closure) -> Closure:
     depth = found.depth
     match found.layout:
         case "one":
-            return _value_at(depth)
+            return _so_far(depth) if name == PARTIAL else _value_at(depth)
         case "many":
             return lambda frame: cast("dict[str, object]", scopes.up(frame, depth).value).get(name)
         case "item":
@@ -79,6 +82,20 @@ def _value_at(depth: int) -> Closure:
     if depth == 1:
         return lambda frame: cast("Frame", frame.parent).value
     return lambda frame: scopes.up(frame, depth).value
+
+
+def _so_far(depth: int) -> Closure:
+    """The results of a loop up to here: a list of its own, for the loop goes on and might put it into itself."""
+
+    def read(frame: Frame) -> object:
+        found = scopes.up(frame, depth).value
+        if type(found) is not list:
+            return found  # an iterator that is called partial
+        items = cast("list[object]", found)
+        frame.run.spend(len(items) // ITEMS_COPIED_PER_TURN)
+        return items.copy()
+
+    return read
 
 
 def _member_of_item(name: str, depth: int, otherwise: Closure) -> Closure:
@@ -214,20 +231,29 @@ def _range_property(value: Range, name: str) -> object:
 
 def compile_filter(build: Build, node: syntax.Filter, scope: Scope | None) -> Closure:
     """list[condition] keeps items, list[number] picks one, counted from 1 or from the end with -1."""
-    base, spot = build.node(node.base, scope), build.spot(node.at)
+    base, spot = _base_of_filter(build, node.base, scope), build.spot(node.at)
     index = _literal_index(node.condition)
     if index is not None:
         return _literal_index_closure(base, index, spot)
-    condition = build.node(node.condition, scopes.item(scope))
+    condition, cost = build.body(node.condition, scopes.item(scope))
 
     def select(frame: Frame) -> object:
         value = base(frame)
         if value is None:
             return frame.run.warn("invalid-type", "A filter was applied to null", spot)
         items = cast("list[object]", value) if type(value) is list else [value]
-        return _selected(items, condition, frame, spot)
+        return _selected(items, condition, frame, spot, cost)
 
     return select
+
+
+def _base_of_filter(build: Build, node: syntax.Node, scope: Scope | None) -> Closure:
+    """What a filter reads it does not keep, so that `partial[-1]` need not copy the list."""
+    if isinstance(node, syntax.Name) and node.name == PARTIAL:
+        found = scopes.find(scope, PARTIAL)
+        if len(found) == 1 and found[0].layout == "one":
+            return _value_at(found[0].depth)
+    return build.node(node, scope)
 
 
 def _literal_index(node: syntax.Node) -> int | None:
@@ -255,11 +281,13 @@ def _item_at(items: list[object], index: int, run: Run, spot: Spot) -> object:
     return feel(items[index - 1 if index > 0 else index])
 
 
-def _selected(items: list[object], condition: Closure, frame: Frame, spot: Spot) -> object:
+def _selected(items: list[object], condition: Closure, frame: Frame, spot: Spot, cost: int) -> object:
     run, context = frame.run, frame.context
-    run.spend(len(items))
+    if not items:
+        return _selected_of_none(condition, frame, spot)
     chosen: list[object] = []
-    for raw in items or [None]:
+    for raw in items:
+        run.spend(cost)
         keep = condition(Frame(run, context, feel(raw), frame))
         if keep is True:
             chosen.append(raw)
@@ -268,7 +296,18 @@ def _selected(items: list[object], condition: Closure, frame: Frame, spot: Spot)
             return _item_at(items, whole(cast("int", keep)), run, spot)
         elif keep is not False and keep is not None:
             run.warn("invalid-type", f"A filter's condition is a {kind_of(keep)}, not a boolean", spot)
-    return chosen if items else []
+    return chosen
+
+
+def _selected_of_none(condition: Closure, frame: Frame, spot: Spot) -> object:
+    """Of an empty list nothing, unless the condition is an index; what it says of an item that is not there is void."""
+    run = frame.run
+    warnings, run.warnings = run.warnings, None
+    try:
+        keep = condition(Frame(run, frame.context, None, frame))
+    finally:
+        run.warnings = warnings
+    return _item_at([], whole(cast("int", keep)), run, spot) if is_number(keep) else list[object]()
 
 
 def require_list(value: object) -> list[object]:

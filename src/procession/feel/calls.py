@@ -151,33 +151,34 @@ def compile_function(build: Build, node: syntax.FunctionDefinition, scope: Scope
         message = "A function with an external (Java or PMML) body cannot be called here"
         return lambda frame: frame.run.warn("no-function", message, spot)
     names = tuple(parameter.name for parameter in node.parameters)
-    body = build.node(node.body, scopes.many(frozenset(names), scope))
+    body, cost = build.body(node.body, scopes.many(frozenset(names), scope))
     accepts = _acceptance(build, node.parameters)
 
     def make(frame: Frame) -> object:
         def call(arguments: Sequence[object], run: Run) -> object:
-            values = dict(zip(names, (accepts(index, value) for index, value in enumerate(arguments)), strict=True))
-            return body(Frame(run, frame.context, values, frame))
+            run.spend(cost)
+            accepted = [accepts(index, value, run) for index, value in enumerate(arguments)]
+            return body(Frame(run, frame.context, dict(zip(names, accepted, strict=True)), frame))
 
         return Function("", names, call)
 
     return make
 
 
-def _acceptance(build: Build, parameters: tuple[syntax.Parameter, ...]) -> Callable[[int, object], object]:
+def _acceptance(build: Build, parameters: tuple[syntax.Parameter, ...]) -> Callable[[int, object, Run], object]:
     """Checks an argument against the type of its parameter. Raises Invalid."""
     types = build.types
 
-    def accept(index: int, value: object) -> object:
+    def accept(index: int, value: object, run: Run) -> object:
         parameter = parameters[index]
-        if parameter.type is None or value is None or conforms(value, parameter.type, types):
+        if parameter.type is None or value is None or conforms(value, parameter.type, types, run):
             return value
         if type(value) is list and len(cast("list[object]", value)) == 1:
             only = feel(cast("list[object]", value)[0])
-            if conforms(only, parameter.type, types):
+            if conforms(only, parameter.type, types, run):
                 return only
         listed: list[object] = [cast("object", value)]
-        if isinstance(parameter.type, syntax.ListType) and conforms(listed, parameter.type, types):
+        if isinstance(parameter.type, syntax.ListType) and conforms(listed, parameter.type, types, run):
             return listed
         raise Invalid(f"The argument {parameter.name!r} does not have the type of its parameter", "invalid-type")
 

@@ -6,24 +6,26 @@
 
 import base64
 import json
+import re
+from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from typing import cast
 
 from procession.feel.calendar import days_in_month
-from procession.feel.convert import to_json
+from procession.feel.convert import json_within
 from procession.feel.functions.context import Context, context_merge, context_put, get_value
 from procession.feel.functions.conversion import number_with_separators
-from procession.feel.functions.list import Items, distinct
+from procession.feel.functions.list import Items
 from procession.feel.functions.registry import BUILTINS, builtin
 from procession.feel.functions.string import bounded
 from procession.feel.functions.temporal import day_of
-from procession.feel.limits import LIST_ITEMS_MAX
 from procession.feel.numbers import Number, as_int_if_whole, normal, to_decimal, whole
-from procession.feel.problems import Invalid, LimitReached
+from procession.feel.problems import Invalid
 from procession.feel.regex import compile_pattern
+from procession.feel.run import Run
 from procession.feel.temporal import Date, DateTime, Time, at_instant, zone_of
 from procession.feel.temporal_text import parse_time
-from procession.feel.values import equal, feel, is_context
+from procession.feel.values import feel, identity, is_context
 
 
 @builtin("is defined(value: any)")
@@ -102,9 +104,9 @@ def trim(text: str) -> str:
 
 
 @builtin("extract(string: string, pattern: string)")
-def extract(text: str, pattern: str) -> list[str]:
+def extract(run: Run, text: str, pattern: str) -> list[str]:
     """All texts that match the pattern."""
-    return compile_pattern(pattern, "").find_all(text)
+    return compile_pattern(pattern, "").find_all(text, run)
 
 
 @builtin("to base64(value: string)")
@@ -114,10 +116,10 @@ def to_base64(text: str) -> str:
 
 
 @builtin("to json(value: any)")
-def value_to_json(value: object) -> str:
+def value_to_json(run: Run, value: object) -> str:
     """The value as a JSON text."""
     try:
-        return bounded(json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+        return bounded(json.dumps(json_within(value, run), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     except ValueError as problem:
         raise Invalid(str(problem)) from None
 
@@ -126,14 +128,33 @@ def value_to_json(value: object) -> str:
 def value_from_json(text: str) -> object:
     """The value of a JSON text; numbers keep their digits."""
     try:
-        return cast(
+        value = cast(
             "object",
             json.loads(text, parse_float=_json_number, parse_int=_json_number, parse_constant=_refuse_constant),
         )
+        return _without_surrogates(value) if _SURROGATE_ESCAPE.search(text) else value
     except ValueError as problem:
         raise Invalid(f"not a JSON text: {problem}") from None
     except RecursionError:
         raise Invalid("the JSON text is nested too deeply") from None
+
+
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _without_surrogates(value: object) -> object:
+    """Half a character is none: what cannot be written in UTF-8 becomes U+FFFD, as in a string literal."""
+    match value:
+        case str():
+            return _LONE_SURROGATE.sub("\ufffd", value)
+        case list():
+            return [_without_surrogates(item) for item in cast("list[object]", value)]
+        case dict():
+            members = cast("Mapping[str, object]", value)
+            return {_LONE_SURROGATE.sub("\ufffd", key): _without_surrogates(item) for key, item in members.items()}
+        case _:
+            return value
 
 
 def _json_number(text: str) -> Number:
@@ -159,16 +180,16 @@ def is_empty(items: Items) -> bool:
 
 
 @builtin("duplicate values(list: list)")
-def duplicate_values(items: Items) -> Items:
+def duplicate_values(run: Run, items: Items) -> Items:
     """Those that stand in the list more than once, each once."""
-    values = list(map(feel, items))
-    if len(values) > _COMPARED_MAX:
-        raise LimitReached("LIST_ITEMS_MAX", LIST_ITEMS_MAX)
-    return [one for one in distinct(values) if sum(equal(one, other) is True for other in values) > 1]
-
-
-# Every value is compared with every other: 3,000 items are about a second.
-_COMPARED_MAX = 3_000
+    first: dict[Hashable, object] = {}
+    several: set[Hashable] = set()
+    for item in map(feel, items):
+        key = identity(item, run)
+        if key in first:
+            several.add(key)
+        first.setdefault(key, item)
+    return [item for key, item in first.items() if key in several]
 
 
 @builtin("partition(list: list, size: number)")

@@ -48,10 +48,11 @@ _COMPILERS: Final[dict[type, CompileNode]] = {
 
 
 class Compiled(NamedTuple):
-    """A closure and the variables it may read."""
+    """A closure, the variables it may read, and the turns of a loop that one evaluation is worth."""
 
     closure: Closure
     names: frozenset[str]
+    turns: int
 
 
 class CompiledTests(NamedTuple):
@@ -59,6 +60,7 @@ class CompiledTests(NamedTuple):
 
     tests: "tuple[CompiledTest, ...]"
     names: frozenset[str]
+    turns: int
 
 
 class CompiledTest(NamedTuple):
@@ -73,7 +75,7 @@ def compile_node(text: str, node: syntax.Node, names: frozenset[str], types: Map
     """The closure of an expression."""
     build = Build(text, names, types, _COMPILERS)
     closure = build.node(node, None)
-    return Compiled(closure, frozenset(build.names))
+    return Compiled(closure, frozenset(build.names), build.turns())
 
 
 def compile_tests(
@@ -83,7 +85,7 @@ def compile_tests(
     build = Build(text, names, types, _COMPILERS)
     scope = scopes.one("?", None)
     tests = tuple(_compile_test(build, test, scope) for test in _joined(node.tests))
-    return CompiledTests(tests, frozenset(build.names))
+    return CompiledTests(tests, frozenset(build.names), build.turns())
 
 
 def _joined(tests: tuple[syntax.Node, ...]) -> tuple[syntax.Node, ...]:

@@ -6,16 +6,26 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import cast
 
-from procession.feel.limits import VALUE_DEPTH_MAX
+from procession.feel.limits import CHARACTERS_PER_TURN, VALUE_DEPTH_MAX, VALUE_PARTS_MAX
 from procession.feel.numbers import as_int_if_whole, is_number
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.ranges import Range
-from procession.feel.run import Function
+from procession.feel.run import Budget, Function
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.temporal_python import python_date, python_date_time, python_time, python_timedelta
 from procession.feel.temporal_text import text_of, text_with_offset
 from procession.feel.text import text_of_value
 from procession.feel.values import feel
+
+
+class _Parts(Budget):
+    """What one value may hold on its way out."""
+
+    __slots__ = ()
+
+    name = "VALUE_PARTS_MAX"
+    maximum = VALUE_PARTS_MAX
+
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -25,19 +35,27 @@ def to_json(value: object) -> Json:
 
     A decimal that is larger than any float becomes text.
 
-    Raises ValueError for a function, for nesting deeper than VALUE_DEPTH_MAX.
+    Raises ValueError for a function, for nesting deeper than VALUE_DEPTH_MAX, for more parts than VALUE_PARTS_MAX.
     """
     try:
-        return _json(feel(value), 0)
+        return json_within(value, _Parts())
     except LimitReached as problem:
         raise ValueError(problem.message) from None
 
 
-def _json(value: object, depth: int) -> Json:
+def json_within(value: object, budget: Budget) -> Json:
+    """The same at the expense of a budget. Raises LimitReached, ValueError."""
+    return _json(feel(value), 0, budget)
+
+
+def _json(value: object, depth: int, budget: Budget) -> Json:
     if depth > VALUE_DEPTH_MAX:
         raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | int():
+            return value
+        case str():
+            budget.spend(len(value) // CHARACTERS_PER_TURN)
             return value
         case Decimal():
             return _json_number(value)
@@ -46,14 +64,17 @@ def _json(value: object, depth: int) -> Json:
         case Date() | Time() | DaysDuration() | MonthsDuration():
             return text_of(value)
         case Range():
-            return text_of_value(value)
+            return text_of_value(value, budget)
         case Function():
             raise ValueError(f"{value} cannot be written as JSON; call it in the expression")
         case list():
-            return [_json(feel(item), depth + 1) for item in cast("list[object]", value)]
+            items = cast("list[object]", value)
+            budget.spend(1 + len(items))
+            return [_json(feel(item), depth + 1, budget) for item in items]
         case _:
             members = cast("Mapping[str, object]", value)
-            return {str(key): _json(feel(member), depth + 1) for key, member in members.items()}
+            budget.spend(1 + len(members))
+            return {str(key): _json(feel(member), depth + 1, budget) for key, member in members.items()}
 
 
 def _json_number(value: Decimal) -> int | float | str:
@@ -79,12 +100,12 @@ def to_python(value: object) -> Python:
     Raises ValueError for a function, for a year or duration that Python cannot hold, for too deep nesting.
     """
     try:
-        return _python(feel(value), 0)
+        return _python(feel(value), 0, _Parts())
     except (LimitReached, Invalid) as problem:
         raise ValueError(problem.message) from None
 
 
-def _python(value: object, depth: int) -> Python:
+def _python(value: object, depth: int, budget: Budget) -> Python:
     if depth > VALUE_DEPTH_MAX:
         raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
     match value:
@@ -97,11 +118,14 @@ def _python(value: object, depth: int) -> Python:
         case DaysDuration():
             return python_timedelta(value)
         case list():
-            return [_python(feel(item), depth + 1) for item in cast("list[object]", value)]
+            items = cast("list[object]", value)
+            budget.spend(1 + len(items))
+            return [_python(feel(item), depth + 1, budget) for item in items]
         case Mapping():
             members = cast("Mapping[str, object]", value)
-            return {str(key): _python(feel(member), depth + 1) for key, member in members.items()}
+            budget.spend(1 + len(members))
+            return {str(key): _python(feel(member), depth + 1, budget) for key, member in members.items()}
         case _ if is_number(value):
             return cast("Decimal", value)
         case _:
-            return cast("Python", _json(value, depth))
+            return cast("Python", _json(value, depth, budget))

@@ -15,6 +15,10 @@ _TYPES_OF_WORDS: Final = (
 )
 
 
+# After any other type a `<` with a space before it is a comparison.
+_TYPES_WITH_PARTS: Final = frozenset({"list", "range", "context"})
+
+
 class Cursor:
     """Reads tokens from left to right; `depth` counts the open levels of nesting."""
 
@@ -101,7 +105,7 @@ class Cursor:
 
     def name_until(self, closers: str, what: str) -> str:
         """Everything up to one of the closing symbols or words, as one name; for places where names are declared."""
-        if self.token.kind in ("string", "quoted"):
+        if self.token.kind == "quoted":
             return self.take().text
         start = self.token
         if start.kind not in ("name", "keyword"):
@@ -127,7 +131,9 @@ class Cursor:
                 self.index += len(words)
                 self.depth -= 1
                 return syntax.NamedType(" ".join(words))
-        has_parts = self.at("<", 1) or self.at("function")
+        has_parts = self.at("function") or (
+            self.at("<", 1) and (self.token.text in _TYPES_WITH_PARTS or not self.tokens[self.index + 1].spaced)
+        )
         node = self._type_with_parts() if has_parts else self._named_type()
         self.depth -= 1
         return node

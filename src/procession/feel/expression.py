@@ -20,13 +20,17 @@ _NO_TYPES: Final[Mapping[str, TypeMeaning]] = {}
 
 
 class Expression:
-    """An expression, compiled once. `names` are the variables of the context it may read."""
+    """An expression, compiled once. `names` are the variables of the context it may read.
 
-    __slots__ = ("_closure", "names", "text")
+    `turns` says how many turns of a loop one evaluation is worth, for callers that evaluate it again and again.
+    """
+
+    __slots__ = ("_closure", "names", "text", "turns")
 
     def __init__(self, text: str, compiled: Compiled) -> None:
         self.text = text
         self.names = compiled.names
+        self.turns = compiled.turns
         self._closure = compiled.closure
 
     def evaluate(
@@ -66,11 +70,12 @@ class UnaryTests:
     they mean.
     """
 
-    __slots__ = ("names", "passes", "text")
+    __slots__ = ("names", "passes", "text", "turns")
 
     def __init__(self, text: str, compiled: CompiledTests, *, negated: bool) -> None:
         self.text = text
         self.names = compiled.names
+        self.turns = compiled.turns
         self.passes = _passing(compiled.tests, negated=negated)
 
     def evaluate(

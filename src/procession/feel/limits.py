@@ -16,8 +16,14 @@ NESTING_DEPTH_MAX: Final = 120
 # Calls of functions inside functions (recursion). Each takes four to six Python frames.
 CALL_DEPTH_MAX: Final = 120
 
-# Turns of all loops, filters, sorts and function calls of one evaluation together: about a second of work.
+# Turns of all loops, filters, sorts and function calls of one evaluation together: about a second of work. What one
+# turn pays for else: so many items that a function looks at or that are only copied, characters that are read or
+# written, parts of a long body.
 ITERATIONS_MAX: Final = 500_000
+ITEMS_PER_TURN: Final = 8
+ITEMS_COPIED_PER_TURN: Final = 1_024
+CHARACTERS_PER_TURN: Final = 64
+PARTS_PER_TURN: Final = 16
 
 # Items of a list that an expression builds (for, .., concatenate, flatten).
 LIST_ITEMS_MAX: Final = 1_000_000
@@ -28,8 +34,15 @@ STRING_LENGTH_MAX: Final = 1_000_000
 # Depth of nested lists and contexts that equality, string(), flatten and conversion to JSON follow.
 VALUE_DEPTH_MAX: Final = 100
 
+# Lists, contexts and values in them that to_json and to_python write: one to two seconds. A value that stands in
+# itself again and again is small in memory and endless on paper.
+VALUE_PARTS_MAX: Final = 2_000_000
+
 # Warnings kept of one evaluation; a filter over many rows may raise the same one for each of them.
 WARNINGS_MAX: Final = 100
+
+# Characters of a warning's text, which may quote names and keys.
+WARNING_LENGTH_MAX: Final = 500
 
 # Characters of a regular expression; the longest published e-mail patterns have a few hundred.
 PATTERN_LENGTH_MAX: Final = 1_000
@@ -39,6 +52,9 @@ PATTERN_INPUT_LENGTH_MAX: Final = 1_000_000
 
 # Upper bound of the ways a backtracking matcher may try a pattern on a text. 10**8 is one to two seconds at worst.
 PATTERN_STEPS_MAX: Final = 100_000_000
+
+# Such ways that one turn of a loop pays for: a pattern at the bound above may be run ten times in an evaluation.
+PATTERN_STEPS_PER_TURN: Final = 2_000
 
 # Compiled patterns and parsed zones that are kept.
 PATTERNS_KEPT: Final = 256
@@ -55,6 +71,9 @@ SCALE_MAX: Final = 6176
 
 # Years of dates: those of ISO 8601 implementations elsewhere (nine digits).
 YEAR_MAX: Final = 999_999_999
+
+# Nanoseconds or months of a duration: 34 digits, as numbers have. That is 10**17 years.
+DURATION_MAX: Final = 10**34 - 1
 
 # Characters of the text of a date, time or duration.
 TEMPORAL_TEXT_LENGTH_MAX: Final = 128

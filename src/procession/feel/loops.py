@@ -8,7 +8,7 @@ from procession.feel import syntax
 from procession.feel.build import Build
 from procession.feel.calendar import date_of_day_number
 from procession.feel.limits import LIST_ITEMS_MAX
-from procession.feel.numbers import is_number, whole
+from procession.feel.numbers import INT_MAX, is_number, whole
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.ranges import Range
 from procession.feel.run import Closure, Frame
@@ -65,13 +65,15 @@ def compile_for(build: Build, node: syntax.For, scope: Scope | None) -> Closure:
     """The results of all turns; `partial` is the list of those of the turns before."""
     inner = scopes.one("partial", scope)
     turns, inner = _turns(build, node.iterators, inner)
-    body, spot = build.node(node.body, inner), build.spot(node.at)
+    (body, cost), spot = build.body(node.body, inner), build.spot(node.at)
+    extra = cost - 1  # each turn is paid for as such
 
     def loop(frame: Frame) -> object:
         results: list[object] = []
         first = Frame(frame.run, frame.context, results, frame)
         try:
             for turn in turns(first):
+                frame.run.spend(extra)
                 results.append(body(turn))
                 if len(results) > LIST_ITEMS_MAX:
                     raise LimitReached("LIST_ITEMS_MAX", LIST_ITEMS_MAX)
@@ -85,13 +87,15 @@ def compile_for(build: Build, node: syntax.For, scope: Scope | None) -> Closure:
 def compile_quantified(build: Build, node: syntax.Quantified, scope: Scope | None) -> Closure:
     """some: a disjunction over all turns; every: a conjunction. Three-valued like `or` and `and`."""
     turns, inner = _turns(build, node.iterators, scope)
-    condition, spot = build.node(node.condition, inner), build.spot(node.at)
+    (condition, cost), spot = build.body(node.condition, inner), build.spot(node.at)
+    extra = cost - 1
     winning = node.quantifier == "some"
 
     def quantify(frame: Frame) -> object:
         result: bool | None = not winning
         try:
             for turn in turns(frame):
+                frame.run.spend(extra)
                 value = condition(turn)
                 if value is winning:
                     return winning
@@ -130,11 +134,14 @@ def _nested(outer: Turns, values: Callable[[Frame], Iterator[object]]) -> Turns:
 
 
 def _values_of(build: Build, iterator: syntax.Iterator, scope: Scope | None) -> Callable[[Frame], Iterator[object]]:
-    source = build.node(iterator.source, scope)
-    if iterator.end is None:
-        return lambda frame: values_to_iterate(source(frame))
-    end = build.node(iterator.end, scope)
-    return lambda frame: _steps(source(frame), end(frame))
+    source, cost = build.body(iterator.source, scope)
+    end, end_cost = (None, 0) if iterator.end is None else build.body(iterator.end, scope)
+
+    def values(frame: Frame) -> Iterator[object]:
+        frame.run.spend(cost + end_cost)
+        return values_to_iterate(source(frame)) if end is None else _steps(source(frame), end(frame))
+
+    return values
 
 
 def values_to_iterate(source: object) -> Iterator[object]:
@@ -165,7 +172,10 @@ def _steps(start: object, end: object) -> Iterator[object]:
 
 def _bounds(start: object, end: object) -> tuple[int, int]:
     if is_number(start) and is_number(end):
-        return whole(cast("int", start)), whole(cast("int", end))
+        first, last = whole(cast("int", start)), whole(cast("int", end))
+        if max(abs(first), abs(last)) >= INT_MAX:
+            raise Invalid("Cannot count in numbers of more than 34 digits")
+        return first, last
     if isinstance(start, Date) and isinstance(end, Date):
         return start.days, end.days
     raise Invalid(f"Cannot iterate from a {kind_of(start)} to a {kind_of(end)}; use numbers or dates", "invalid-type")

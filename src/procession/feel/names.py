@@ -32,13 +32,22 @@ class _Node:
         self.next: dict[str, _Node] = {}
         self.names: list[tuple[_Parts, str]] = []
 
-    def add(self, name: str, parts: _Parts) -> None:
-        """Make a name known below this node."""
+    def add(self, name: str, parts: _Parts) -> bool:
+        """Make a name known below this node; False where it is known already."""
         node = self
         for text, _ in parts:
             node = node.next.setdefault(text, _Node())
-        if all(name != other for _, other in node.names):
-            node.names.append((parts, name))
+        if any(name == other for _, other in node.names):
+            return False
+        node.names.append((parts, name))
+        return True
+
+    def remove(self, name: str, parts: _Parts) -> None:
+        """The opposite of add."""
+        node = self
+        for text, _ in parts:
+            node = node.next[text]
+        node.names.remove((parts, name))
 
 
 class Scope:
@@ -50,13 +59,23 @@ class Scope:
     def __init__(self, names: Iterable[str]) -> None:
         self._given = _tree_of(frozenset(names))
         self._own = _Node()
+        self._added: list[tuple[str, _Parts]] = []
 
     def declare(self, name: str) -> None:
         """Make a name known from here on. Names of one token need no declaration."""
         name = normalize(name)
         parts = _parts(name)
-        if parts:
-            self._own.add(name, parts)
+        if parts and self._own.add(name, parts):
+            self._added.append((name, parts))
+
+    def mark(self) -> int:
+        """Where a part of the text begins whose names end with it."""
+        return len(self._added)
+
+    def forget(self, mark: int) -> None:
+        """Names declared since the mark are no longer known."""
+        while len(self._added) > mark:
+            self._own.remove(*self._added.pop())
 
     def longest(self, tokens: list[Token], index: int) -> tuple[str, int] | None:
         """The longest known name at a place and how many tokens it takes. Spacing as declared is preferred."""

@@ -35,6 +35,9 @@ DECIMAL128: Final = Context(
 for _signal in (Clamped, Inexact, Rounded, Subnormal, Underflow):
     DECIMAL128.traps[_signal] = False
 
+# Wide enough to be exact for any two decimals of 34 digits.
+_WIDE: Final = Context(prec=20_000, Emin=-99_999, Emax=99_999)
+
 # Ints up to here are exact in 34 digits.
 INT_MAX: Final = 10**34 - 1
 
@@ -58,7 +61,20 @@ def number_of_float(value: float) -> Number | None:
         return None
     if value.is_integer() and abs(value) < 2**53:
         return int(value)
-    return Decimal(repr(value))
+    return Decimal(float.__repr__(value))
+
+
+def number_of_decimal(value: Decimal) -> Decimal | None:
+    """A decimal from outside, rounded to 34 digits where it has more; None where it is no number or too large."""
+    if not value.is_finite():
+        return None
+    is_within = DECIMAL128.Emin <= value.adjusted() <= DECIMAL128.Emax
+    if type(value) is Decimal and is_within and len(value.as_tuple().digits) <= DECIMAL128.prec:
+        return value
+    try:
+        return to_decimal(Decimal(value))
+    except Invalid:
+        return None
 
 
 def normal(value: int) -> Number:
@@ -77,8 +93,10 @@ def to_decimal(value: Number) -> Decimal:
 
 
 def whole(value: Number) -> int:
-    """Truncated towards zero."""
-    return int(value)
+    """Truncated towards zero; what has more than 34 digits is as good as the largest int of 34 for every position."""
+    if value > INT_MAX:
+        return INT_MAX
+    return -INT_MAX if value < -INT_MAX else int(value)
 
 
 def as_int_if_whole(value: Decimal) -> Number:
@@ -90,9 +108,9 @@ def as_int_if_whole(value: Decimal) -> Number:
 
 def text_of_number(value: Number) -> str:
     """Digits without an exponent and without trailing zeros."""
-    if type(value) is int:
+    if type(value) is int and -INT_MAX <= value <= INT_MAX:
         return str(value)
-    text = format(value, "f")
+    text = format(to_decimal(value), "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
@@ -141,13 +159,15 @@ def divide(left: Number, right: Number) -> Number:
 
 
 def power(left: Number, right: Number) -> Number:
-    """The power; an int where it is whole."""
+    """The power; an int where it is whole. Anything to the power of 0 is 1, as IEEE 754 has it."""
+    if right == 0:
+        return 1
     try:
         result = DECIMAL128.power(Decimal(left), Decimal(right))
     except (InvalidOperation, Overflow, DivisionByZero):
         result = None
     if result is None or not result.is_finite():
-        raise Invalid(f"{text_of_number(left)} ** {text_of_number(right)} is not a number of 34 digits")
+        raise Invalid(f"{_short(left)} ** {_short(right)} is not a number of 34 digits")
     return as_int_if_whole(result)
 
 
@@ -161,14 +181,12 @@ def floor_modulo(dividend: Number, divisor: Number) -> Number:
     if divisor == 0:
         raise Invalid("modulo by zero")
     if type(dividend) is int and type(divisor) is int:
-        return dividend % divisor
-    try:
-        rest = DECIMAL128.remainder(Decimal(dividend), Decimal(divisor))
-    except (InvalidOperation, Overflow):
-        raise _overflow("modulo") from None
-    if rest and (rest < 0) != (divisor < 0):
-        rest = DECIMAL128.add(rest, Decimal(divisor))
-    return rest
+        return normal(dividend % divisor)
+    left, right = to_decimal(dividend), to_decimal(divisor)
+    exponent = min(int(left.as_tuple().exponent), int(right.as_tuple().exponent))
+    # Exact: both as so many units of the smaller last digit. At most some twelve thousand digits.
+    rest = int(left.scaleb(-exponent, _WIDE)) % int(right.scaleb(-exponent, _WIDE))
+    return to_decimal(Decimal(rest).scaleb(exponent, _WIDE))
 
 
 def round_to(value: Number, scale: Number, rounding: str) -> Number:
@@ -184,6 +202,10 @@ def round_to(value: Number, scale: Number, rounding: str) -> Number:
     quantum = Decimal((0, (1,), -digits))
     wide = Context(prec=max(34, number.adjusted() + digits + 2), rounding=rounding, Emin=-9999, Emax=9999)
     return as_int_if_whole(number.quantize(quantum, context=wide))
+
+
+def _short(value: Number) -> str:
+    return f"{value:.34g}" if isinstance(value, Decimal) else f"{Decimal(value):.34g}"
 
 
 def _overflow(operator: str) -> Invalid:

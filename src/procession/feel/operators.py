@@ -7,7 +7,8 @@ from typing import Any, Final, cast
 from procession.feel import syntax
 from procession.feel.arithmetic import ARITHMETIC, negation
 from procession.feel.build import Build
-from procession.feel.numbers import INT_MAX, normal
+from procession.feel.limits import CHARACTERS_PER_TURN
+from procession.feel.numbers import INT_MAX
 from procession.feel.problems import Invalid
 from procession.feel.ranges import Range, range_of_comparison
 from procession.feel.run import Closure, Frame, Run, Spot
@@ -53,11 +54,7 @@ def compile_arithmetic(build: Build, node: syntax.Arithmetic, scope: Scope | Non
     fast = _FAST_INT.get(node.operator)
 
     def calculate(frame: Frame) -> object:
-        a, b = left(frame), right(frame)
-        try:
-            return slow(a, b)
-        except Invalid as problem:
-            return frame.run.warn(problem.code, problem.message, spot)
+        return _calculated(slow, left(frame), right(frame), frame.run, spot)
 
     if fast is None:
         return calculate
@@ -66,13 +63,21 @@ def compile_arithmetic(build: Build, node: syntax.Arithmetic, scope: Scope | Non
         a, b = left(frame), right(frame)
         if type(a) is int and type(b) is int:
             result = fast(a, b)
-            return result if -INT_MAX <= result <= INT_MAX else normal(result)
-        try:
-            return slow(a, b)
-        except Invalid as problem:
-            return frame.run.warn(problem.code, problem.message, spot)
+            if -INT_MAX <= result <= INT_MAX:
+                return result
+        return _calculated(slow, a, b, frame.run, spot)
 
     return calculate_fast
+
+
+def _calculated(slow: Callable[[Any, Any], object], left: object, right: object, run: Run, spot: Spot) -> object:
+    try:
+        result = slow(left, right)
+    except Invalid as problem:
+        return run.warn(problem.code, problem.message, spot)
+    if type(result) is str:
+        run.spend(len(result) // CHARACTERS_PER_TURN)
+    return result
 
 
 def compile_comparison(build: Build, node: syntax.Comparison, scope: Scope | None) -> Closure:
@@ -97,7 +102,7 @@ def _equality(left: Closure, right: Closure, spot: Spot, *, wanted: bool) -> Clo
         a, b = left(frame), right(frame)
         if type(a) is type(b) is str:
             return (a == b) is wanted
-        same = equal(a, b)
+        same = equal(a, b, frame.run)
         return _not_comparable(a, b, frame.run, spot) if same is None else same is wanted
 
     return compare
@@ -209,7 +214,7 @@ def compile_test(build: Build, node: syntax.Node, scope: Scope | None, *, cell: 
         expected = wanted(frame)
         if answers and type(expected) is bool and value is not None and type(value) is not bool:
             return expected
-        found = is_in(value, expected)
+        found = is_in(value, expected, frame.run)
         if found is None and not (cell and value is None):
             frame.run.warn("invalid-type", f"Cannot test a {kind_of(value)} against a {kind_of(expected)}", spot)
         return found
@@ -290,4 +295,4 @@ def compile_range(build: Build, node: syntax.RangeLiteral, scope: Scope | None) 
 def compile_instance_of(build: Build, node: syntax.InstanceOf, scope: Scope | None) -> Closure:
     """``a instance of b``."""
     operand, wanted, types = build.node(node.operand, scope), node.type, build.types
-    return lambda frame: conforms(operand(frame), wanted, types)
+    return lambda frame: conforms(operand(frame), wanted, types, frame.run)

@@ -15,7 +15,8 @@ from procession.feel.cursor import Cursor
 from procession.feel.lexer import Token, syntax_error
 from procession.feel.limits import NESTING_DEPTH_MAX
 from procession.feel.names import Scope, function_with_keyword
-from procession.feel.numbers import number_of_text
+from procession.feel.numbers import Number, number_of_text
+from procession.feel.problems import Invalid
 from procession.feel.syntax import Node
 
 Parsed = TypeVar("Parsed")
@@ -78,6 +79,7 @@ def _run(text: str, names: Iterable[str], members: Iterable[str], rule: "Callabl
 class Parser(Cursor):
     """One run over one text."""
 
+    _in_filter = 0  # how many filters are open
     _upper_end = False  # reading the upper end of a range, where `[` may close it
 
     def whole_expression(self) -> Node:
@@ -201,8 +203,7 @@ class Parser(Cursor):
         token = self.token
         match token.kind:
             case "number":
-                self.take()
-                return syntax.Constant(number_of_text(token.text), token.start)
+                return syntax.Constant(self._number(), token.start)
             case "string":
                 self.take()
                 return syntax.Constant(token.text, token.start)
@@ -214,9 +215,19 @@ class Parser(Cursor):
             case _:
                 return self._known_name() or self._prefix_word(token)
 
+    def _number(self) -> Number:
+        try:
+            value = number_of_text(self.token.text)
+        except Invalid as problem:
+            self.fail(problem.message)
+        self.take()
+        return value
+
     def _known_name(self) -> Node | None:
         at = self.token.start
         found = self.scope.longest(self.tokens, self.index) or function_with_keyword(self.tokens, self.index)
+        if found is None and self._in_filter:
+            found = self.members.longest(self.tokens, self.index)  # a member of the item
         if found is None:
             return None
         self.index += found[1]
@@ -314,12 +325,12 @@ class Parser(Cursor):
         return syntax.RangeLiteral(low, high, low_included, closer == "]", at)
 
     def _context(self) -> Node:
-        at = self.take().start
+        at, mark = self.take().start, self.scope.mark()
         entries: list[tuple[str, Node]] = []
         seen: set[str] = set()
         while not self.at("}"):
             token = self.token
-            name = self.name_until(":", "a key")
+            name = self.take().text if token.kind == "string" else self.name_until(":", "a key")
             if name in seen:
                 self.fail(f"The key {name!r} stands twice in this context", token)
             seen.add(name)
@@ -330,6 +341,7 @@ class Parser(Cursor):
             if not self.accept(","):
                 break
         self.expect("}", "to close the context")
+        self.scope.forget(mark)
         return syntax.ContextLiteral(tuple(entries), at)
 
     def _if(self) -> Node:
@@ -341,16 +353,21 @@ class Parser(Cursor):
         return syntax.If(condition, then, self.expression(), at)
 
     def _for(self) -> Node:
-        at = self.take().start
+        at, mark = self.take().start, self.scope.mark()
         iterators = self._iterators()
         self.expect("return", "after the iterators of for")
-        return syntax.For(iterators, self.expression(), at)
+        node = syntax.For(iterators, self.expression(), at)
+        self.scope.forget(mark)
+        return node
 
     def _quantified(self) -> Node:
-        token = self.take()
+        token, mark = self.take(), self.scope.mark()
         iterators = self._iterators()
         self.expect("satisfies", f"after the iterators of {token.text}")
-        return syntax.Quantified("some" if token.text == "some" else "every", iterators, self.expression(), token.start)
+        quantifier = "some" if token.text == "some" else "every"
+        node = syntax.Quantified(quantifier, iterators, self.expression(), token.start)
+        self.scope.forget(mark)
+        return node
 
     def _iterators(self) -> tuple[syntax.Iterator, ...]:
         iterators: list[syntax.Iterator] = []
@@ -365,18 +382,23 @@ class Parser(Cursor):
                 return tuple(iterators)
 
     def _function(self) -> Node:
-        at = self.take().start
+        at, mark = self.take().start, self.scope.mark()
         self.expect("(", "after function")
         parameters: list[syntax.Parameter] = []
         while not self.at(")"):
+            token = self.token
             name = self.name_until(": , )", "a parameter's name")
+            if any(name == other.name for other in parameters):
+                self.fail(f"The parameter {name!r} stands twice in this function", token)
             parameters.append(syntax.Parameter(name, self.type() if self.accept(":") else None))
             self.scope.declare(name)
             if not self.accept(","):
                 break
         self.expect(")", "to close the parameters")
         external = self.accept("external")
-        return syntax.FunctionDefinition(tuple(parameters), self.expression(), external, at)
+        body = self.expression()
+        self.scope.forget(mark)
+        return syntax.FunctionDefinition(tuple(parameters), body, external, at)
 
     # What may follow an operand
 
@@ -393,7 +415,9 @@ class Parser(Cursor):
             elif token.text == "[" and not self._closes_range():
                 self.deepen()
                 self.take()
+                self._in_filter += 1
                 node = syntax.Filter(node, self._inside(), token.start)
+                self._in_filter -= 1
                 self.expect("]", "to close the filter")
             elif token.text == "(":
                 self.deepen()

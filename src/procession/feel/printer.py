@@ -74,7 +74,9 @@ def _leveled(node: Node) -> tuple[int, str] | None:
         case syntax.Negation(operand):
             return _UNARY, f"-{_text(operand, _UNARY)}"
         case syntax.InstanceOf(operand, kind):
-            return _INSTANCE, f"{_text(operand, _INSTANCE)} instance of {print_type(kind)}"
+            text = f"{_text(operand, _INSTANCE)} instance of {print_type(kind)}"
+            # A `<` after it would belong to the type.
+            return (_LOWEST if text.endswith(("list", "range", "context", "function")) else _INSTANCE), text
         case _:
             return _greedy(node)
 

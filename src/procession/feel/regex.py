@@ -18,7 +18,9 @@ from procession.feel.limits import (
     PATTERN_INPUT_LENGTH_MAX,
     PATTERN_LENGTH_MAX,
     PATTERN_STEPS_MAX,
+    PATTERN_STEPS_PER_TURN,
     PATTERNS_KEPT,
+    STRING_LENGTH_MAX,
 )
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.regex_parser import (
@@ -32,6 +34,9 @@ from procession.feel.regex_parser import (
     Tree,
     parse_pattern,
 )
+from procession.feel.run import Budget
+
+_STEPS_BITS_MAX: Final = log2(PATTERN_STEPS_MAX)
 
 
 class Pattern:
@@ -45,33 +50,44 @@ class Pattern:
         self._cost = cost
         self._anchored = anchored
 
-    def _check(self, text: str) -> None:
+    def _check(self, text: str, budget: Budget) -> None:
         length = len(text)
         if length > PATTERN_INPUT_LENGTH_MAX:
             raise LimitReached("PATTERN_INPUT_LENGTH_MAX", PATTERN_INPUT_LENGTH_MAX)
         degree = self._cost.walk + (0 if self._anchored else 1)
-        if degree * log2(length + 2) + self._cost.bits > log2(PATTERN_STEPS_MAX) and length > 64:
+        bits = degree * log2(length + 2) + self._cost.bits
+        if bits <= _STEPS_BITS_MAX:
+            budget.spend(int(2**bits) // PATTERN_STEPS_PER_TURN)
+        else:
             raise Invalid(
                 f"the regular expression may need more than PATTERN_STEPS_MAX = {PATTERN_STEPS_MAX} steps on a text of "
                 f"{length} characters; make its loops end at a character that they do not contain",
                 "limit",
             )
 
-    def search(self, text: str) -> "re.Match[str] | None":
+    def search(self, text: str, budget: Budget) -> "re.Match[str] | None":
         """The first match anywhere in the text."""
-        self._check(text)
+        self._check(text, budget)
         return self._searching.search(text)
 
-    def replace(self, text: str, replacement: str) -> str:
+    def replace(self, text: str, replacement: str, budget: Budget) -> str:
         """Every match replaced; $1 is a group's text. Raises Invalid for a pattern that matches the empty string."""
-        self._check(text)
+        self._check(text, budget)
         self._refuse_empty()
         parts = _replacement_parts(replacement, self._compiled.groups)
-        return self._compiled.sub(lambda match: _filled(parts, match), text)
+        pieces: list[str] = []
+        start = length = 0
+        for match in self._compiled.finditer(text):
+            pieces += (text[start : match.start()], _filled(parts, match))
+            start = match.end()
+            length += len(pieces[-1]) + len(pieces[-2])
+            if length > STRING_LENGTH_MAX:
+                raise LimitReached("STRING_LENGTH_MAX", STRING_LENGTH_MAX)
+        return "".join([*pieces, text[start:]])
 
-    def split(self, text: str) -> list[str]:
+    def split(self, text: str, budget: Budget) -> list[str]:
         """The texts between the matches. Raises Invalid for a pattern that matches the empty string."""
-        self._check(text)
+        self._check(text, budget)
         self._refuse_empty()
         pieces: list[str] = []
         start = 0
@@ -80,9 +96,9 @@ class Pattern:
             start = match.end()
         return [*pieces, text[start:]]
 
-    def find_all(self, text: str) -> list[str]:
+    def find_all(self, text: str, budget: Budget) -> list[str]:
         """The texts of all matches."""
-        self._check(text)
+        self._check(text, budget)
         found = [match.group() for match in self._compiled.finditer(text)]
         if len(found) > LIST_ITEMS_MAX:
             raise LimitReached("LIST_ITEMS_MAX", LIST_ITEMS_MAX)

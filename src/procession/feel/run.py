@@ -5,10 +5,17 @@ A closure gets a Frame and returns a value. Nothing here outlives the evaluation
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from procession.feel.lexer import place
-from procession.feel.limits import CALL_DEPTH_MAX, ITERATIONS_MAX, WARNINGS_MAX
+from procession.feel.limits import (
+    CALL_DEPTH_MAX,
+    CHARACTERS_PER_TURN,
+    ITEMS_PER_TURN,
+    ITERATIONS_MAX,
+    WARNING_LENGTH_MAX,
+    WARNINGS_MAX,
+)
 from procession.feel.problems import FeelWarning, Invalid, LimitReached, WarningCode
 
 # The text of an expression and the index of a character in it: where a warning points to.
@@ -17,10 +24,28 @@ Spot = tuple[str, int]
 NOWHERE: Final[Spot] = ("", 0)
 
 
-class Run:
+class Budget:
+    """How much work may be done. Whoever walks through values pays for what it looks at."""
+
+    __slots__ = ("iterations",)
+
+    name = "ITERATIONS_MAX"
+    maximum = ITERATIONS_MAX
+
+    def __init__(self) -> None:
+        self.iterations = 0
+
+    def spend(self, iterations: int = 1) -> None:
+        """Count turns of loops, or what is as much work. Raises LimitReached."""
+        self.iterations += iterations
+        if self.iterations > self.maximum:
+            raise LimitReached(self.name, self.maximum)
+
+
+class Run(Budget):
     """What all closures of one evaluation share."""
 
-    __slots__ = ("calls", "functions", "iterations", "now", "warnings")
+    __slots__ = ("calls", "functions", "now", "warnings")
 
     def __init__(
         self,
@@ -28,10 +53,10 @@ class Run:
         warnings: list[FeelWarning] | None,
         functions: "Mapping[str, Function] | None" = None,
     ) -> None:
+        super().__init__()
         self.now = now
         self.warnings = warnings
         self.functions = functions
-        self.iterations = 0
         self.calls = 0
 
     def warn(self, code: WarningCode, message: str, spot: Spot) -> None:
@@ -39,13 +64,21 @@ class Run:
         if self.warnings is None or len(self.warnings) >= WARNINGS_MAX:
             return
         line, column = place(*spot) if spot[0] else (0, 0)
+        if len(message) > WARNING_LENGTH_MAX:
+            message = message[: WARNING_LENGTH_MAX - 3] + "..."
         self.warnings.append(FeelWarning(code, message, line, column))
 
-    def spend(self, iterations: int = 1) -> None:
-        """Count turns of loops. Raises LimitReached."""
-        self.iterations += iterations
-        if self.iterations > ITERATIONS_MAX:
-            raise LimitReached("ITERATIONS_MAX", ITERATIONS_MAX)
+
+def turns_of(values: Sequence[object]) -> int:
+    """The turns that it costs to look at all of these values, or to make them: long texts, lists, contexts."""
+    turns = 0
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            turns += len(cast("str", value)) // CHARACTERS_PER_TURN
+        elif kind is list or kind is dict:
+            turns += len(cast("list[object]", value)) // ITEMS_PER_TURN
+    return turns
 
 
 class Frame:
@@ -82,7 +115,6 @@ class Function:
         """The result for positional arguments. Raises Invalid for a wrong number, LimitReached for deep recursion."""
         if self.parameters is not None and len(arguments) != len(self.parameters):
             raise Invalid(f"{self} takes {len(self.parameters)} arguments, found {len(arguments)}")
-        run.spend()
         run.calls += 1
         if run.calls > CALL_DEPTH_MAX:
             raise LimitReached("CALL_DEPTH_MAX", CALL_DEPTH_MAX)

@@ -22,7 +22,7 @@ from procession.feel.calendar import (
     day_number,
     days_in_month,
 )
-from procession.feel.limits import PATTERNS_KEPT, YEAR_MAX
+from procession.feel.limits import DURATION_MAX, PATTERNS_KEPT, YEAR_MAX
 from procession.feel.problems import Invalid
 
 # Offsets up to 18 hours, as ISO implementations elsewhere allow (XSD stops at 14).
@@ -128,11 +128,25 @@ class DaysDuration(msgspec.Struct, frozen=True):
 
     nanoseconds: int
 
+    def __post_init__(self) -> None:
+        """Raises Invalid."""
+        if not -DURATION_MAX <= self.nanoseconds <= DURATION_MAX:
+            raise _too_long("nanoseconds")
+
 
 class MonthsDuration(msgspec.Struct, frozen=True):
     """A years and months duration."""
 
     months: int
+
+    def __post_init__(self) -> None:
+        """Raises Invalid."""
+        if not -DURATION_MAX <= self.months <= DURATION_MAX:
+            raise _too_long("months")
+
+
+def _too_long(unit: str) -> Invalid:
+    return Invalid(f"The duration is longer than DURATION_MAX = {DURATION_MAX} {unit}", "limit")
 
 
 Temporal = Date | Time | DateTime | DaysDuration | MonthsDuration
@@ -182,16 +196,17 @@ def zone_offset_at_instant(name: str, utc_seconds: int) -> int:
 
 
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock time; zones are applied to it
-# Days repeat every 400 years, weekdays included; zone rules are asked for a year that Python's datetime has.
+# Days repeat every 400 years, weekdays included: a late year is asked for as the last one like it that Python's
+# datetime has, an early one as the first, when every place had its own solar time.
 _CYCLE_SECONDS: Final = 146_097 * DAY_SECONDS
 _FIRST: Final = day_number(1601, 1, 1) * DAY_SECONDS
 _LAST: Final = day_number(9900, 1, 1) * DAY_SECONDS
 
 
 def _within_python(seconds: int) -> int:
-    if _FIRST <= seconds <= _LAST:
-        return seconds
-    return (seconds - _FIRST) % _CYCLE_SECONDS + _FIRST
+    if seconds > _LAST:
+        return (seconds - _LAST) % _CYCLE_SECONDS + _LAST - _CYCLE_SECONDS
+    return max(seconds, _FIRST)
 
 
 def _seconds_of(offset: timedelta | None) -> int:

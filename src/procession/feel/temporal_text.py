@@ -8,6 +8,7 @@ import msgspec
 
 from procession.feel.calendar import DAY_NANOSECONDS, NANOSECONDS
 from procession.feel.limits import TEMPORAL_TEXT_LENGTH_MAX
+from procession.feel.numbers import INT_MAX, whole
 from procession.feel.problems import Invalid
 from procession.feel.temporal import (
     Date,
@@ -193,5 +194,5 @@ def _days_text(nanoseconds: int) -> str:
 
 def seconds_and_nanoseconds(value: int | Decimal) -> tuple[int, int]:
     """A number of seconds with a fraction, split."""
-    whole = int(value)
-    return whole, int((Decimal(value) - whole) * NANOSECONDS)
+    seconds = whole(value)
+    return seconds, 0 if abs(seconds) == INT_MAX else int((Decimal(value) - seconds) * NANOSECONDS)

@@ -1,15 +1,15 @@
 """Any value as text: what string() gives. Strings inside lists and contexts are quoted, so that it can be read back."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final, cast
 
-from procession.feel.limits import STRING_LENGTH_MAX, VALUE_DEPTH_MAX
+from procession.feel.limits import CHARACTERS_PER_TURN, STRING_LENGTH_MAX, VALUE_DEPTH_MAX
 from procession.feel.numbers import normal, text_of_number
 from procession.feel.problems import LimitReached
 from procession.feel.ranges import Range
-from procession.feel.run import Function
+from procession.feel.run import Budget, Function
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.temporal_text import text_of
 from procession.feel.values import feel
@@ -28,12 +28,17 @@ def key_text(name: str) -> str:
     return name if _SIMPLE_KEY.fullmatch(name) else quoted(name)
 
 
-def text_of_value(value: object) -> str:
+def text_of_value(value: object, budget: Budget) -> str:
     """Raises LimitReached for a value that is nested too deeply or gives too long a text."""
-    return value if isinstance(value, str) else _text(value, 0)
+    return value if isinstance(value, str) else _text(value, 0, budget)
 
 
-def _text(value: object, depth: int) -> str:
+def feel_text(value: object) -> str:
+    """Any value as FEEL writes it, strings in quotes, for eyes. Raises LimitReached."""
+    return _text(value, 1, Budget())
+
+
+def _text(value: object, depth: int, budget: Budget) -> str:
     if depth > VALUE_DEPTH_MAX:
         raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
     match value:
@@ -48,30 +53,40 @@ def _text(value: object, depth: int) -> str:
         case Date() | Time() | DateTime() | DaysDuration() | MonthsDuration():
             return text_of(value) if not depth else f'@"{text_of(value)}"'
         case Range():
-            return _range_text(value, depth)
+            return _range_text(value, depth, budget)
         case Function():
             return f"function({', '.join(value.parameters or ())})"
         case _:
-            return _container_text(value, depth)
+            return _container_text(value, depth, budget)
 
 
-def _range_text(value: Range, depth: int) -> str:
+def _range_text(value: Range, depth: int, budget: Budget) -> str:
     if value.operator is not None:
         end = value.high if value.operator in ("<", "<=") else value.low
-        return f"({value.operator} {_text(end, depth + 1)})"
-    low, high = _text(value.low, depth + 1), _text(value.high, depth + 1)
+        return f"({value.operator} {_text(end, depth + 1, budget)})"
+    low, high = _text(value.low, depth + 1, budget), _text(value.high, depth + 1, budget)
     return f"{'[' if value.low_included else '('}{low}..{high}{']' if value.high_included else ')'}"
 
 
-def _container_text(value: object, depth: int) -> str:
+def _container_text(value: object, depth: int, budget: Budget) -> str:
+    inner = depth + 1
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value)
-        parts = [f"{key_text(str(key))}: {_text(feel(member), depth + 1)}" for key, member in members.items()]
-        return _joined("{", parts, "}")
-    return _joined("[", [_text(feel(item), depth + 1) for item in cast("list[object]", value)], "]")
+        parts = (f"{key_text(str(key))}: {_text(feel(member), inner, budget)}" for key, member in members.items())
+        return _joined("{", parts, "}", budget)
+    items = (_text(feel(item), inner, budget) for item in cast("list[object]", value))
+    return _joined("[", items, "]", budget)
 
 
-def _joined(opening: str, parts: list[str], closing: str) -> str:
-    if sum(map(len, parts)) > STRING_LENGTH_MAX:
-        raise LimitReached("STRING_LENGTH_MAX", STRING_LENGTH_MAX)
-    return opening + ", ".join(parts) + closing
+def _joined(opening: str, parts: Iterator[str], closing: str, budget: Budget) -> str:
+    """Counts while the parts are written: there may be more of them than the memory holds."""
+    budget.spend()
+    gathered: list[str] = []
+    length = 0
+    for part in parts:
+        length += len(part) + 2
+        if length > STRING_LENGTH_MAX:
+            raise LimitReached("STRING_LENGTH_MAX", STRING_LENGTH_MAX)
+        gathered.append(part)
+    budget.spend(length // CHARACTERS_PER_TURN)
+    return opening + ", ".join(gathered) + closing

@@ -12,16 +12,16 @@ Lists and mappings that come from outside are not copied: their items stay as th
 and pass through `feel` then. So an evaluation costs what it touches.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final, TypeGuard, cast
 
-from procession.feel.limits import VALUE_DEPTH_MAX
-from procession.feel.numbers import number_of_float
+from procession.feel.limits import ITEMS_PER_TURN, VALUE_DEPTH_MAX
+from procession.feel.numbers import number_of_decimal, number_of_float
 from procession.feel.problems import LimitReached
 from procession.feel.ranges import Range
-from procession.feel.run import Function
+from procession.feel.run import Budget, Function
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.temporal_python import date_of, date_time_of, duration_of, time_of
 
@@ -33,12 +33,8 @@ DIRECT: Final[frozenset[type]] = frozenset(
 )
 
 
-def _decimal(value: Decimal) -> object:
-    return value if value.is_finite() else None
-
-
 _CONVERTERS: Final[dict[type, Callable[[Any], object]]] = {
-    Decimal: _decimal,
+    Decimal: number_of_decimal,
     float: number_of_float,
     tuple: list,
     datetime: date_time_of,
@@ -104,7 +100,7 @@ _KINDS: Final[dict[type, str]] = {
 _COMPARED_AS_THEY_ARE: Final = frozenset({int, str, bool, Date, Time, DateTime, DaysDuration, MonthsDuration, Decimal})
 
 
-def equal(left: object, right: object, depth: int = 0) -> bool | None:
+def equal(left: object, right: object, budget: Budget, depth: int = 0) -> bool | None:
     """FEEL's `=`: null (None) for values of different types, false where only one of the two is null."""
     kind, other = type(left), type(right)
     if kind is other and kind in _COMPARED_AS_THEY_ARE:
@@ -114,51 +110,76 @@ def equal(left: object, right: object, depth: int = 0) -> bool | None:
     if kind in _NUMBERS and other in _NUMBERS:
         return left == right
     if kind is list and other is list:
-        return _equal_lists(cast("list[object]", left), cast("list[object]", right), depth)
+        return _equal_lists(cast("list[object]", left), cast("list[object]", right), budget, depth)
     if kind is Range and other is Range:
-        return _equal_ranges(cast("Range", left), cast("Range", right), depth)
+        return _equal_ranges(cast("Range", left), cast("Range", right), budget, depth)
     if kind is Function and other is Function:
         return left is right
     if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return _equal_contexts(cast("Mapping[str, object]", left), cast("Mapping[str, object]", right), depth)
+        contexts = cast("Mapping[str, object]", left), cast("Mapping[str, object]", right)
+        return _equal_contexts(*contexts, budget, depth)
     return None
 
 
 _NUMBERS: Final = frozenset({int, Decimal})
 
 
-def _deeper(depth: int) -> int:
+def deeper(depth: int) -> int:
+    """One level further into a value. Raises LimitReached."""
     if depth >= VALUE_DEPTH_MAX:
         raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
     return depth + 1
 
 
-def _equal_lists(left: list[object], right: list[object], depth: int) -> bool:
-    depth = _deeper(depth)
+def _equal_lists(left: list[object], right: list[object], budget: Budget, depth: int) -> bool:
+    depth = deeper(depth)
     if len(left) != len(right):
         return False
-    return all(equal(feel(a), feel(b), depth) is True for a, b in zip(left, right, strict=True))
+    budget.spend(1 + len(left) // ITEMS_PER_TURN)
+    return all(equal(feel(a), feel(b), budget, depth) is True for a, b in zip(left, right, strict=True))
 
 
-def _equal_contexts(left: Mapping[str, object], right: Mapping[str, object], depth: int) -> bool:
-    depth = _deeper(depth)
+def _equal_contexts(left: Mapping[str, object], right: Mapping[str, object], budget: Budget, depth: int) -> bool:
+    depth = deeper(depth)
     if left.keys() != right.keys():
         return False
-    return all(equal(feel(left[key]), feel(right[key]), depth) is True for key in left)
+    budget.spend(1 + len(left) // ITEMS_PER_TURN)
+    return all(equal(feel(left[key]), feel(right[key]), budget, depth) is True for key in left)
 
 
-def _equal_ranges(left: Range, right: Range, depth: int) -> bool:
+def _equal_ranges(left: Range, right: Range, budget: Budget, depth: int) -> bool:
     if (left.operator, left.low_included, left.high_included) != (
         right.operator,
         right.low_included,
         right.high_included,
     ):
         return False
-    depth = _deeper(depth)
-    return equal(left.low, right.low, depth) is True and equal(left.high, right.high, depth) is True
+    depth = deeper(depth)
+    return equal(left.low, right.low, budget, depth) is True and equal(left.high, right.high, budget, depth) is True
 
 
-def identical(left: object, right: object) -> bool:
+def identity(value: object, budget: Budget, depth: int = 0) -> Hashable:
+    """A key that two values share exactly where FEEL's `=` is true for them, so that they can be looked up."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return ("number", value)
+    if kind in _COMPARED_AS_THEY_ARE:
+        local = kind in _ZONED and cast("Time", value).is_local
+        return (kind, local, value)
+    if value is None or kind is Function:
+        return (kind, id(value))
+    depth = deeper(depth)
+    if isinstance(value, Range):
+        ends = identity(value.low, budget, depth), identity(value.high, budget, depth)
+        return (kind, value.operator, value.low_included, value.high_included, *ends)
+    members = cast("list[object] | Mapping[str, object]", value)
+    budget.spend(1 + len(members) // ITEMS_PER_TURN)
+    if isinstance(members, list):
+        return (kind, tuple([identity(feel(item), budget, depth) for item in members]))
+    return ("context", frozenset([(key, identity(feel(item), budget, depth)) for key, item in members.items()]))
+
+
+def identical(left: object, right: object, budget: Budget) -> bool:
     """FEEL's `is`: equal, of the same type, and for times and date-times with the same offset or zone."""
     match left, right:
         case Time(), Time():
@@ -169,9 +190,9 @@ def identical(left: object, right: object) -> bool:
                 right.zone,
             )
         case DateTime(), DateTime():
-            return left.date == right.date and identical(left.time, right.time)
+            return left.date == right.date and identical(left.time, right.time, budget)
         case _:
-            return equal(left, right) is True
+            return equal(left, right, budget) is True
 
 
 def order(left: Any, right: Any) -> int | None:  # noqa: ANN401 - compared as what its type was just found to be
@@ -202,12 +223,12 @@ _ORDER_KEYS: Final[dict[type, Callable[[Any], int]]] = {
 }
 
 
-def contains(test: Range, value: object) -> bool | None:
+def contains(test: Range, value: object, budget: Budget) -> bool | None:
     """Whether a value lies in a range; null where the two cannot be compared."""
     if test.operator == "=":
-        return equal(value, test.low)
+        return equal(value, test.low, budget)
     if test.operator == "!=":
-        same = equal(value, test.low)
+        same = equal(value, test.low, budget)
         return None if same is None else not same
     above = below = True
     if test.operator not in ("<", "<="):
@@ -223,20 +244,21 @@ def contains(test: Range, value: object) -> bool | None:
     return above and below
 
 
-def is_in(value: object, test: object) -> bool | None:
+def is_in(value: object, test: object, budget: Budget) -> bool | None:
     """FEEL's `in` for one test: equal to it, inside the range, or equal to or inside an item of the list."""
     kind = type(test)
     if kind is Range:
-        return contains(cast("Range", test), value)
+        return contains(cast("Range", test), value, budget)
     if kind is list:
         items = cast("list[object]", test)
-        if any(_is_item(value, feel(item)) for item in items):
+        budget.spend(len(items) // ITEMS_PER_TURN)
+        if any(_is_item(value, feel(item), budget) for item in items):
             return True
-        return type(value) is list and equal(cast("object", value), test) is True
-    return equal(value, test)
+        return type(value) is list and equal(cast("object", value), test, budget) is True
+    return equal(value, test, budget)
 
 
-def _is_item(value: object, item: object) -> bool:
+def _is_item(value: object, item: object, budget: Budget) -> bool:
     if type(item) is Range and type(value) is not Range:
-        return contains(item, value) is True
-    return equal(value, item) is True
+        return contains(item, value, budget) is True
+    return equal(value, item, budget) is True

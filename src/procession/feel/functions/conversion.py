@@ -9,6 +9,7 @@ from procession.feel.numbers import Number, number_of_text, whole
 from procession.feel.parser import parse
 from procession.feel.problems import FeelSyntaxError, Invalid
 from procession.feel.ranges import Range
+from procession.feel.run import Run
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.temporal import date as make_date
 from procession.feel.temporal import time as make_time
@@ -110,8 +111,8 @@ def _number(text: str) -> Number:
 
 
 @builtin("string(from: any)")
-def string_from(value: object) -> str | None:
-    return None if value is None else text_of_value(value)
+def string_from(run: Run, value: object) -> str | None:
+    return None if value is None else text_of_value(value, run)
 
 
 @builtin("range(from: string)")
@@ -156,5 +157,5 @@ def negate(value: bool | None) -> bool | None:  # noqa: FBT001 - called with wha
 
 
 @builtin("is(value1?: any, value2?: any)")
-def is_same(value1: object = None, value2: object = None) -> bool:
-    return kind_of(value1) == kind_of(value2) and identical(value1, value2)
+def is_same(run: Run, value1: object = None, value2: object = None) -> bool:
+    return kind_of(value1) == kind_of(value2) and identical(value1, value2, run)

@@ -1,6 +1,6 @@
 """Built-in functions on lists. Positions count from 1, or from the end with -1."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from decimal import Decimal
 from functools import cmp_to_key
 from itertools import chain
@@ -8,11 +8,11 @@ from typing import Final, cast
 
 from procession.feel import arithmetic
 from procession.feel.functions.registry import builtin
-from procession.feel.limits import LIST_ITEMS_MAX, VALUE_DEPTH_MAX
+from procession.feel.limits import LIST_ITEMS_MAX
 from procession.feel.numbers import DECIMAL128, Number, add, as_int_if_whole, is_number, normal, whole
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.run import Function, Run
-from procession.feel.values import equal, feel, kind_of, order
+from procession.feel.values import deeper, equal, feel, identity, kind_of, order
 
 Items = list[object]
 
@@ -32,8 +32,8 @@ def bounded(items: Items) -> Items:
 
 
 @builtin("list contains(list: list, element: any)")
-def list_contains(items: Items, element: object) -> bool:
-    return any(equal(feel(item), element) is True for item in items)
+def list_contains(run: Run, items: Items, element: object) -> bool:
+    return any(equal(feel(item), element, run) is True for item in items)
 
 
 @builtin("count(list: list)", "count(first: any, second: any, ...rest: any)")
@@ -249,50 +249,41 @@ def reverse(items: Items) -> Items:
 
 
 @builtin("index of(list: list, match: any)")
-def index_of(items: Items, match: object) -> list[int]:
-    return [place for place, item in enumerate(items, 1) if equal(feel(item), match) is True]
+def index_of(run: Run, items: Items, match: object) -> list[int]:
+    return [place for place, item in enumerate(items, 1) if equal(feel(item), match, run) is True]
 
 
 @builtin("union(list: list, ...lists: list)")
-def union(*lists: Items) -> Items:
-    return distinct(chain.from_iterable(lists))
+def union(run: Run, *lists: Items) -> Items:
+    return distinct(chain.from_iterable(lists), run)
 
 
 @builtin("distinct values(list: list)")
-def distinct_values(items: Items) -> Items:
-    return distinct(items)
+def distinct_values(run: Run, items: Items) -> Items:
+    return distinct(items, run)
 
 
-def distinct(items: Iterable[object]) -> Items:
-    """Without repetitions, in the order of first appearance. Scalars are looked up, others compared one by one."""
-    result: Items = []
-    seen: set[tuple[str, object]] = set()
-    others: Items = []
+def distinct(items: Iterable[object], run: Run) -> Items:
+    """Without repetitions, in the order of first appearance."""
+    found: dict[Hashable, object] = {}
     for item in map(feel, items):
-        if item is None or type(item) in (str, bool, int, Decimal):
-            key = (kind_of(item), item)
-            if key not in seen:
-                seen.add(key)
-                result.append(item)
-        elif not any(equal(item, other) is True for other in others):
-            others.append(item)
-            result.append(item)
-    return bounded(result)
+        found.setdefault(identity(item, run), item)
+    return bounded(list(found.values()))
 
 
 @builtin("flatten(list: list)")
-def flatten(items: Items) -> Items:
+def flatten(run: Run, items: Items) -> Items:
     result: Items = []
-    _flatten(items, result, 0)
+    _flatten(items, result, 0, run)
     return result
 
 
-def _flatten(items: Items, result: Items, depth: int) -> None:
-    if depth > VALUE_DEPTH_MAX:
-        raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
+def _flatten(items: Items, result: Items, depth: int, run: Run) -> None:
+    depth = deeper(depth)
+    run.spend()
     for item in map(feel, items):
         if type(item) is list:
-            _flatten(cast("Items", item), result, depth + 1)
+            _flatten(cast("Items", item), result, depth, run)
         else:
             result.append(item)
     bounded(result)
@@ -302,6 +293,7 @@ def _flatten(items: Items, result: Items, depth: int) -> None:
 def sort(run: Run, items: Items, precedes: Function | None = None) -> Items:
     """By a function that says whether its first argument comes before its second; else by the order of the values."""
     values = list(map(feel, items))
+    run.spend(len(values) // 2)  # to sort costs more than to look at each
     if precedes is None:
         return sorted(values, key=cmp_to_key(_natural_order))
     goes_first = precedes

@@ -84,8 +84,14 @@ def logarithm(number: Number) -> Number:
     return as_int_if_whole(DECIMAL128.ln(Decimal(number)))
 
 
+# e to the power of this is smaller than any number of 34 digits and an exponent of -6176.
+_EXPONENT_MIN = -14_300
+
+
 @builtin("exp(number: number)")
 def exponential(number: Number) -> Number:
+    if number < _EXPONENT_MIN:
+        return 0
     try:
         return as_int_if_whole(DECIMAL128.exp(Decimal(number)))
     except (InvalidOperation, Overflow):

@@ -6,6 +6,7 @@ Each takes ranges or points of one ordered type. A range written as a comparison
 from procession.feel.functions.registry import builtin
 from procession.feel.problems import Invalid
 from procession.feel.ranges import Range
+from procession.feel.run import Run
 from procession.feel.values import contains as in_range
 from procession.feel.values import equal, kind_of, order
 
@@ -17,8 +18,8 @@ def _order(left: object, right: object) -> int:
     return sign
 
 
-def _holds(value: object, test: Range) -> bool:
-    found = in_range(test, value)
+def _holds(value: object, test: Range, run: Run) -> bool:
+    found = in_range(test, value, run)
     if found is None:
         raise Invalid(f"cannot compare a {kind_of(value)} with the ends of the range")
     return found
@@ -111,22 +112,22 @@ def started_by(first: Range, second: object) -> bool:
 
 
 @builtin("includes(range: range, point: any)", "includes(range1: range, range2: range)")
-def includes(outer: Range, inner: object) -> bool:
+def includes(run: Run, outer: Range, inner: object) -> bool:
     if isinstance(inner, Range):
         return _starts_in(inner, outer) and _ends_in(inner, outer)
-    return _holds(inner, outer)
+    return _holds(inner, outer, run)
 
 
 @builtin("during(point: any, range: range)", "during(range1: range, range2: range)")
-def during(inner: object, outer: Range) -> bool:
-    return includes(outer, inner)
+def during(run: Run, inner: object, outer: Range) -> bool:
+    return includes(run, outer, inner)
 
 
 @builtin("coincides(point1: any, point2: any)", "coincides(range1: range, range2: range)")
-def coincides(first: object, second: object) -> bool:
+def coincides(run: Run, first: object, second: object) -> bool:
     if isinstance(first, Range) is not isinstance(second, Range):
         raise Invalid("a range and a point cannot coincide")
-    found = equal(first, second)
+    found = equal(first, second, run)
     if found is None or first is None or second is None:
         raise Invalid(f"cannot compare a {kind_of(first)} with a {kind_of(second)}")
     return found

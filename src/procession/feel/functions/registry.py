@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, cast
 
+from procession.feel.limits import ITEMS_PER_TURN
 from procession.feel.problems import Invalid
 from procession.feel.ranges import Range
-from procession.feel.run import Function, Run
+from procession.feel.run import Function, Run, turns_of
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.values import feel, is_context, kind_of
 
 _NONE: Final = type(None)
+_SIZED: Final = frozenset({str, list, dict})
 _KINDS: Final[dict[str, frozenset[type]]] = {
     "number": frozenset({int, Decimal}),
     "string": frozenset({str}),
@@ -112,15 +114,19 @@ class Builtin:
 
     def call(self, run: Run, arguments: Sequence[object], forms: Sequence[Form]) -> object:
         """The result of the first form that the arguments fit. Raises Unfit where none does."""
-        run.spend()
+        run.spend(1 + len(arguments) // ITEMS_PER_TURN + turns_of(arguments))
         problem: Unfit | None = None
         for form in forms:
             try:
-                return form.call(run, arguments)
+                result = form.call(run, arguments)
             except Unfit as found:
                 problem = problem or found
             except Invalid as found:
                 raise Invalid(f"{self.name}: {found.message}", found.code) from None
+            else:
+                if type(result) in _SIZED:
+                    run.spend(turns_of((result,)))
+                return result
         if problem is None:
             raise Unfit(f"{self.name}: no form takes {len(arguments)} arguments; {self.usage()}")
         raise Unfit(f"{self.name}: {problem.message}")

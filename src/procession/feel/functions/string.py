@@ -7,6 +7,7 @@ from procession.feel.functions.registry import builtin
 from procession.feel.limits import STRING_LENGTH_MAX
 from procession.feel.numbers import Number, whole
 from procession.feel.problems import Invalid, LimitReached
+from procession.feel.run import Run
 from procession.feel.values import feel, kind_of
 
 
@@ -64,18 +65,18 @@ def ends_with(text: str, match: str) -> bool:
 
 
 @builtin("matches(input: string, pattern: string, flags?: string?)")
-def matches(text: str, pattern: str, flags: str | None = None) -> bool:
-    return regex.compile_pattern(pattern, flags or "").search(text) is not None
+def matches(run: Run, text: str, pattern: str, flags: str | None = None) -> bool:
+    return regex.compile_pattern(pattern, flags or "").search(text, run) is not None
 
 
 @builtin("replace(input: string, pattern: string, replacement: string, flags?: string?)")
-def replace(text: str, pattern: str, replacement: str, flags: str | None = None) -> str:
-    return bounded(regex.compile_pattern(pattern, flags or "").replace(text, replacement))
+def replace(run: Run, text: str, pattern: str, replacement: str, flags: str | None = None) -> str:
+    return regex.compile_pattern(pattern, flags or "").replace(text, replacement, run)
 
 
 @builtin("split(string: string, delimiter: string)")
-def split(text: str, delimiter: str) -> list[str]:
-    return regex.compile_pattern(delimiter, "").split(text)
+def split(run: Run, text: str, delimiter: str) -> list[str]:
+    return regex.compile_pattern(delimiter, "").split(text, run)
 
 
 @builtin(
@@ -88,9 +89,12 @@ def string_join(
 ) -> str:
     """Nulls are left out."""
     parts: list[str] = []
+    gap, length = len(delimiter or ""), 0
     for item in map(feel, items):
         if isinstance(item, str):
             parts.append(item)
+            length += len(item) + gap
+            bounded_length(length)
         elif item is not None:
             raise Invalid(f"all items must be strings, found a {kind_of(item)}")
     return bounded((prefix or "") + (delimiter or "").join(parts) + (suffix or ""))
@@ -101,6 +105,11 @@ _MAX: Final = STRING_LENGTH_MAX
 
 def bounded(text: str) -> str:
     """Raises LimitReached for a string that is too long."""
-    if len(text) > _MAX:
-        raise LimitReached("STRING_LENGTH_MAX", _MAX)
+    bounded_length(len(text))
     return text
+
+
+def bounded_length(length: int) -> None:
+    """Raises LimitReached for a string that would be too long, before it is made."""
+    if length > _MAX:
+        raise LimitReached("STRING_LENGTH_MAX", _MAX)
