@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import os
 import sqlite3
@@ -19,6 +20,7 @@ from procession.testing.bpmn import process
 
 MODEL = process("order").start().service("work", type="work").user("approve").end()
 IN_THE_LOOP = process("b").start().service("s", type="in the loop").end()
+BEGINS = process("c").start().service("s", type="begin").end()
 THREADS = 8
 
 
@@ -155,3 +157,25 @@ def test_a_forked_process_opens_its_own_and_leaves_the_parents_alone(app: Proces
     assert len(face.instances()) == 1
     face.start("order")
     assert len(face.instances()) == 2
+
+
+def test_a_blocking_handler_of_a_worker_uses_the_loop_that_the_application_is_open_on(app: Procession) -> None:
+    begun: list[int] = []
+
+    @app.job("begin")
+    def begin() -> None:
+        begun.append(app.sync.open().start("order"))
+
+    async def story() -> None:
+        async with app:
+            await app.deploy(("order.bpmn", MODEL.xml()), ("c.bpmn", BEGINS.xml()))
+            await app.wait(await app.start("c"), timeout=30)
+            assert [it.process_instance_key for it in await app.instances("order")] == begun
+            app.sync.close()  # ends nothing that is not its own
+            assert await app.count_instances("c") == {"COMPLETED": 1}
+
+    asyncio.run(story())
+    with pytest.raises(Misconfigured, match="Open it first"):
+        app.sync.instances()
+    with app.sync as procession:
+        assert len(procession.instances(process_id="order")) == 1

@@ -92,6 +92,7 @@ class Procession(Working, Operations):
         self._tenant = tenant_id
         self._opened: Engine | None = None
         self._opening = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._sync: SyncProcession | None = None
         self._commits = Commits(self._announce)
         self._may_migrate: bool = self._target.database in MIGRATED_AT_OPEN
@@ -114,6 +115,7 @@ class Procession(Working, Operations):
             message = "This Procession is open already: one object is one engine; close it first"
             raise Conflict(message)
         self._opening = True
+        self._loop = asyncio.get_running_loop()
         store = self._factory()
         try:
             if self._may_migrate if migrate is None else migrate:
@@ -215,6 +217,11 @@ class Procession(Working, Operations):
         if self._sync is None:
             self._sync = SyncProcession(self)
         return self._sync
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop that it is open on; None when it is closed."""
+        return self._loop if self._opened is not None else None
 
     @property
     def node(self) -> int:

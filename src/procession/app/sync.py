@@ -137,12 +137,15 @@ class SyncProcession:
     def open(self) -> Self:
         """Start the loop's thread and open the application; does nothing when it is open.
 
-        Of several threads that open it at once, one does and the others wait. In a process that was forked from one
-        where it was open (a server that loads the application before it forks), it is opened anew.
+        Of several threads that open it at once, one does and the others wait. Where the application is open on another
+        loop already (a worker, whose blocking handlers run in threads), it is that loop that answers. In a process that
+        was forked from one where it was open (a server that loads the application before it forks), it is opened anew.
         """
         if self._process != os.getpid():
             self._begin_anew()
         with self._lock:
+            if self._thread is None:
+                self._loop = self._app.loop  # which nobody has to end here
             if self._loop is not None:
                 return self
             loop = asyncio.new_event_loop()
@@ -163,6 +166,7 @@ class SyncProcession:
         with self._lock:
             loop, thread = self._loop, self._thread
             if loop is None or thread is None:
+                self._loop = None
                 return
             self._expect_another_thread()
             self._loop = self._thread = None
@@ -188,7 +192,7 @@ class SyncProcession:
 
     def _loop_to_wait_for(self) -> asyncio.AbstractEventLoop:
         """The loop that works, as another thread sees it. Raises Misconfigured."""
-        if self._loop is None:
+        if self._loop is None or (self._thread is None and self._app.loop is not self._loop):
             message = "Open it first: `with app.sync as procession:` or `app.sync.open()`"
             raise Misconfigured(message)
         if self._process != os.getpid():
@@ -217,7 +221,11 @@ class SyncProcession:
 
     def _expect_another_thread(self) -> None:
         """Nobody can wait on the thread that has to work. Raises Misconfigured."""
-        if threading.current_thread() is self._thread:
+        try:
+            here = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            here = False
+        if here:
             message = "This is the event loop's own thread (a handler?): use the async methods of the application here"
             raise Misconfigured(message)
 
