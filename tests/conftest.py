@@ -1,4 +1,4 @@
-"""Fixtures for every room: PostgreSQL servers and databases, and the model collections.
+"""Fixtures for every room: PostgreSQL and MariaDB servers and databases, and the model collections.
 
 A test says by its arguments what it needs. Servers start when the first test asks and end with the run, even if the
 run is killed.
@@ -14,9 +14,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from procession.lab.mariadb_server import MariadbServer, mariadb_is_installed
 from procession.lab.postgres_server import PostgresServer
+from tests.support import mariadb, postgres
 from tests.support.corpora import VARIABLE, corpora_directory
-from tests.support.postgres import FIXTURES, PostgresDatabases
+from tests.support.mariadb import MariadbDatabases
+from tests.support.postgres import PostgresDatabases
 
 # A shared machine stalls: how long one example takes says nothing about the code. A build repeats the same examples,
 # so that it fails for a change and not by chance; everybody else looks for new ones.
@@ -25,10 +28,13 @@ hypothesis.settings.load_profile("procession")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs PostgreSQL, so that `-m "not postgres"` leaves it out."""
+    """Mark what needs a server, so that `-m "not postgres and not mariadb"` leaves it out."""
     for item in items:
-        if FIXTURES & set(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if postgres.FIXTURES & fixtures:
             item.add_marker(pytest.mark.postgres)
+        if mariadb.FIXTURES & fixtures:
+            item.add_marker(pytest.mark.mariadb)
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +69,47 @@ def make_postgres_server() -> Iterator[Callable[..., PostgresServer]]:
 def postgres_server(make_postgres_server) -> PostgresServer:
     """A durable server of the test's own, to stop, kill and start again."""
     return make_postgres_server(durable=True)
+
+
+@pytest.fixture(scope="session")
+def mariadb_is_there() -> None:
+    """Skips what needs MariaDB where there is none: no package of Python brings it."""
+    if not mariadb_is_installed():
+        pytest.skip(mariadb.MISSING)
+
+
+@pytest.fixture(scope="session")
+def mariadb_databases(mariadb_is_there) -> Iterator[MariadbDatabases]:
+    """Databases on the server that the whole run shares (each xdist worker has its own); it does not flush to disk."""
+    with MariadbServer(durable=False) as server:
+        databases = MariadbDatabases(server)
+        yield databases
+        databases.close()
+
+
+@pytest.fixture
+def mariadb_url(mariadb_databases: MariadbDatabases) -> Iterator[str]:
+    """The URL of a database of the test's own, empty but for our schema."""
+    url = mariadb_databases.lend()
+    yield url
+    mariadb_databases.give_back(url)
+
+
+@pytest.fixture
+def make_mariadb_server(mariadb_is_there) -> Iterator[Callable[..., MariadbServer]]:
+    """Makes running servers of the test's own: `make_mariadb_server(durable=True, settings={...})`."""
+    with ExitStack() as servers:
+
+        def make(**options) -> MariadbServer:
+            return servers.enter_context(MariadbServer(**options))
+
+        yield make
+
+
+@pytest.fixture
+def mariadb_server(make_mariadb_server) -> MariadbServer:
+    """A durable server of the test's own, to stop, kill and start again."""
+    return make_mariadb_server(durable=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,132 @@
+"""Named statements with values written in as literals: this protocol's text has no other place for them.
+
+``:name`` stands for one value or a list of them. Between two ``/* rows */`` marks stands a row that is repeated with
+commas, between two ``/* cases */`` marks one repeated with blanks; in both ``?`` is the row's next value, ``?2`` its
+second. A value is looked at once, when it is written: nothing in it can become part of the statement. Sessions are set
+up so that a backslash escapes and the text is UTF-8 (_sessions.py); both belong together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, cast
+
+from procession.errors import Bug, InvalidValue
+from procession.store._shared.statements import load_statements
+
+PACKAGE: Final = "procession.store.mysql"
+
+Literals = tuple[bytes, ...]  # a row of values, each written down already
+
+_PART: Final = re.compile(r"/\* (rows|cases) \*/\s*(.*?)\s*/\* \1 \*/|:([a-z_]+)", re.DOTALL)
+_PLACE: Final = re.compile(r"\?(\d*)")
+_JOINTS: Final = {"rows": b", ", "cases": b" "}
+
+
+class Blob:
+    """Bytes that are no text."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: bytes) -> None:
+        self.value = value
+
+
+class Repeated:
+    """A fragment that is written once per row."""
+
+    def __init__(self, fragment: str, joint: bytes) -> None:
+        numbers = [match[1] for match in _PLACE.finditer(fragment)]
+        self._form = _PLACE.sub("%b", fragment.replace("%", "%%")).encode()
+        self._joint = joint
+        chosen = [int(number) - 1 for number in numbers if number]
+        if chosen and len(chosen) != len(numbers):
+            raise Bug(f"Expected either ? or numbered places in a repeated row, got both: {fragment}")
+        self._choose: Any = itemgetter(*chosen) if chosen else None
+
+    def write(self, rows: Sequence[Literals]) -> bytes:
+        """The fragment for each row."""
+        form, choose = self._form, self._choose
+        if choose is None:
+            return self._joint.join([form % row for row in rows])
+        return self._joint.join([form % choose(row) for row in rows])
+
+
+class Statement:
+    """One statement, taken apart once."""
+
+    def __init__(self, name: str, sql: str) -> None:
+        self.name = name
+        self._parts: list[bytes | str | Repeated] = []
+        text = without_comments(sql)
+        end = 0
+        for match in _PART.finditer(text):
+            self._parts.append(text[end : match.start()].encode())
+            end = match.end()
+            self._parts.append(match[3] or Repeated(match[2], _JOINTS[match[1]]))
+        self._parts.append(text[end:].encode())
+        self.uses_now = "@now" in text
+
+    def write(self, values: Mapping[str, object], rows: Sequence[Literals]) -> bytes:
+        """The statement with these values."""
+        written: list[bytes] = []
+        for part in self._parts:
+            if isinstance(part, bytes):
+                written.append(part)
+            elif isinstance(part, str):
+                written.append(literal(values[part]))
+            else:
+                written.append(part.write(rows))
+        return b"".join(written)
+
+
+def without_comments(sql: str) -> str:
+    """The statement without the lines that are comments."""
+    return "\n".join(line for line in sql.splitlines() if not line.lstrip().startswith("--")).strip()
+
+
+SOURCES: Final = load_statements(PACKAGE)
+STATEMENTS: Final = {name: Statement(name, sql) for name, sql in SOURCES.items()}
+
+
+def literal(value: object) -> bytes:
+    """A value, or a list of values, as SQL. Bytes are JSON: text in UTF-8. An empty list is a list of nothing."""
+    if isinstance(value, int):  # an enumeration's number, or a boolean, too
+        return b"%d" % value
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, bytes):
+        return quoted(value)
+    if value is None:
+        return b"NULL"
+    if isinstance(value, Blob):
+        return blob(value.value)
+    if isinstance(value, list | tuple):
+        each_of = cast("Sequence[object]", value)
+        return b", ".join([literal(each) for each in each_of]) or b"NULL"
+    raise InvalidValue(f"Expected a number, a text or bytes as a value for the database, got {type(value).__name__}")
+
+
+def number(value: int) -> bytes:
+    """A number; a boolean is 0 or 1."""
+    return b"%d" % value
+
+
+def text(value: str) -> bytes:
+    """A text."""
+    try:
+        return quoted(value.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidValue(f"Expected Unicode text, got {value[:60]!r}: {error.reason}") from error
+
+
+def quoted(value: bytes) -> bytes:
+    """A text in UTF-8."""
+    return b"'" + value.replace(b"\\", b"\\\\").replace(b"'", b"\\'") + b"'"
+
+
+def blob(value: bytes) -> bytes:
+    """Bytes that are no text."""
+    return b"_binary" + quoted(value)

@@ -1,0 +1,1 @@
+UPDATE procession_node SET beat_at = @now WHERE node = :node

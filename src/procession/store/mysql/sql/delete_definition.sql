@@ -1,0 +1,1 @@
+DELETE FROM procession_definition WHERE `key` = :key

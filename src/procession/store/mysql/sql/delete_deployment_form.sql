@@ -1,0 +1,1 @@
+DELETE FROM procession_deployment_form WHERE form = :key

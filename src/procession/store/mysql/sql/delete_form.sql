@@ -1,0 +1,1 @@
+DELETE FROM procession_form WHERE `key` = :key

@@ -1,0 +1,1 @@
+DELETE FROM procession_history WHERE instance IN (:keys)

@@ -1,0 +1,1 @@
+DELETE FROM procession_incident WHERE `key` IN (:keys)

@@ -1,0 +1,1 @@
+DELETE FROM procession_instance WHERE `key` IN (:keys)

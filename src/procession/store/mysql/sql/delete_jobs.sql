@@ -1,0 +1,1 @@
+DELETE FROM procession_job WHERE `key` IN (:keys)

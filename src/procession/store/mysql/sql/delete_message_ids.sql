@@ -1,0 +1,1 @@
+DELETE FROM procession_message_id WHERE identity IN (/* rows */ ? /* rows */)

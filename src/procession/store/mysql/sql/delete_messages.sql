@@ -1,0 +1,1 @@
+DELETE FROM procession_message WHERE `key` IN (:keys)

@@ -1,0 +1,1 @@
+DELETE FROM procession_start_subscription WHERE definition = :key

@@ -1,0 +1,1 @@
+DELETE FROM procession_start_subscription WHERE process_id = :process_id AND tenant = :tenant

@@ -1,0 +1,1 @@
+DELETE FROM procession_subscription WHERE `key` IN (:keys)

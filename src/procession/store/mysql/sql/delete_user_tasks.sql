@@ -1,0 +1,1 @@
+DELETE FROM procession_user_task WHERE `key` IN (:keys)

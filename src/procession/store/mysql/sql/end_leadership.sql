@@ -1,0 +1,1 @@
+UPDATE procession_leader SET `until` = 0 WHERE node = :node

@@ -1,0 +1,1 @@
+SELECT item FROM procession_batch_error WHERE batch = :batch AND item IN (:items)

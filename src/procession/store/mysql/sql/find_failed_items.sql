@@ -1,0 +1,1 @@
+SELECT `key`, instance, error FROM procession_job WHERE `key` IN (:keys) AND state = 5 ORDER BY `key` FOR UPDATE

@@ -1,0 +1,1 @@
+SELECT instance FROM procession_incident WHERE `key` = :key

@@ -1,0 +1,1 @@
+SELECT instance FROM procession_job WHERE `key` = :key

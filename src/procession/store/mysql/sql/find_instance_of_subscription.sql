@@ -1,0 +1,1 @@
+SELECT instance FROM procession_subscription WHERE `key` = :key

@@ -1,0 +1,1 @@
+SELECT instance FROM procession_user_task WHERE `key` = :key

@@ -1,0 +1,1 @@
+SELECT node FROM procession_node

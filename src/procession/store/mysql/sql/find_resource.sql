@@ -1,0 +1,1 @@
+SELECT content FROM procession_resource WHERE `key` = :key

@@ -1,0 +1,1 @@
+INSERT INTO procession_batch_error (batch, item, message) VALUES /* rows */ (?, ?, ?) /* rows */

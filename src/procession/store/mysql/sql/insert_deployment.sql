@@ -1,0 +1,1 @@
+INSERT INTO procession_deployment (`key`, deployed_at, tenant) VALUES (:key, @now, :tenant)

@@ -1,0 +1,1 @@
+INSERT INTO procession_deployment_decision (deployment, decision) VALUES /* rows */ (?, ?) /* rows */

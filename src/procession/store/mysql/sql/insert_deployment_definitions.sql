@@ -1,0 +1,1 @@
+INSERT INTO procession_deployment_definition (deployment, definition) VALUES /* rows */ (?, ?) /* rows */

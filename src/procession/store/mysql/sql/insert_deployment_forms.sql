@@ -1,0 +1,1 @@
+INSERT INTO procession_deployment_form (deployment, form) VALUES /* rows */ (?, ?) /* rows */

@@ -1,0 +1,1 @@
+SELECT name FROM procession_sequence WHERE name = 'deploy' FOR UPDATE

@@ -1,0 +1,1 @@
+SELECT resource FROM procession_form WHERE `key` = :key FOR UPDATE

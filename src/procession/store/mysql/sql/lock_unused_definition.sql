@@ -1,0 +1,8 @@
+-- A version that no instance is of.
+SELECT definition.resource
+FROM procession_definition AS definition
+WHERE definition.`key` = :key AND NOT EXISTS (
+    SELECT 1 FROM procession_instance AS instance
+    WHERE instance.process_id = definition.process_id AND instance.definition = :key
+)
+FOR UPDATE

@@ -1,0 +1,1 @@
+DELETE FROM procession_node WHERE node = :node

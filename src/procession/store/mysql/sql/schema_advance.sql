@@ -1,0 +1,1 @@
+UPDATE procession_migration SET statements = :statements WHERE version = :version

@@ -1,0 +1,1 @@
+SELECT statements FROM procession_migration WHERE version = :version

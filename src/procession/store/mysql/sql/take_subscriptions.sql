@@ -1,0 +1,1 @@
+UPDATE procession_subscription SET taken = 1 WHERE `key` IN (:keys)
