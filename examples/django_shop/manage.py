@@ -1,4 +1,4 @@
-"""Django's command line for this project: migrate, runserver, work."""
+"""Django's command line for this project: migrate, procession_deploy, procession_work, runserver."""
 
 import os
 import sys

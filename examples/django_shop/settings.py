@@ -1,4 +1,4 @@
-"""The least that Django needs, and the URL that Procession and Django share."""
+"""Little more than what Django needs: Procession works on the default database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,35 @@ DATABASES = {"default": _database}
 SECRET_KEY = os.environ.get("SECRET_KEY", "only for this example")
 DEBUG = "DEBUG" in os.environ
 ALLOWED_HOSTS = ["localhost", "testserver"]
-INSTALLED_APPS = ["shop"]
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "procession.contrib.django",
+    "shop",
+]
+MIDDLEWARE = [
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+STATIC_URL = "static/"
 ROOT_URLCONF = "shop.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True

@@ -1,6 +1,6 @@
 """Run by `test_django_shop.py` in a process of its own, in the project's folder: Django can be set up once per process.
 
-A worker (`manage.py work`) runs beside it; this process is the web server, whose requests Django's test client makes.
+A worker (`manage.py procession_work`) runs beside it; this process is the web server, whose requests Django's test client makes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
 django.setup()
 
 from django.core.management import call_command  # noqa: E402
-from django.db import connection, transaction  # noqa: E402
+from django.db import transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 from shop.models import Order  # noqa: E402
-from shop.processes import app  # noqa: E402
+
+from procession.contrib.django import app, start  # noqa: E402
 
 
 def main() -> None:
@@ -60,7 +61,7 @@ def a_view_that_fails_later_leaves_nothing() -> None:
     before = len(app.sync.instances())
     with suppress(ZeroDivisionError), transaction.atomic():
         order = Order.objects.create(customer="Grace")
-        key = app.sync.start("packing", {"orderId": order.pk}, connection=connection)
+        key = start("packing", {"orderId": order.pk})
         assert key / 0
     assert not Order.objects.filter(customer="Grace").exists()
     assert len(app.sync.instances()) == before

@@ -40,9 +40,9 @@ def test_orders_are_placed_packed_and_sent_and_a_rollback_leaves_nothing(url):
         return done.stdout
 
     run("manage.py", "migrate")
-    assert run("manage.py", "deploy") == "packing version 1\n"
-    assert run("manage.py", "deploy") == "packing version 1\n"
-    worker = subprocess.Popen([sys.executable, "manage.py", "work"], cwd=PROJECT, env=environment)
+    assert run("manage.py", "procession_deploy") == "packing version 1\n"
+    assert run("manage.py", "procession_deploy") == "packing version 1 (unchanged)\n"
+    worker = subprocess.Popen([sys.executable, "manage.py", "procession_work"], cwd=PROJECT, env=environment)
     try:
         assert run(str(STORY)) == "all stories told\n"
     finally:

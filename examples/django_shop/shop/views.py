@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
+from procession.contrib.django import app, start
 from shop.models import Order
-from shop.processes import app
 
 
+@csrf_exempt  # for programs, not for forms of a browser
 @require_POST
 def place_order(request: HttpRequest) -> HttpResponse:
     """Insert the order and start its process; both are there after the commit, or neither."""
     customer = request.POST.get("customer", "").strip()
     with transaction.atomic():
         order = Order.objects.create(customer=customer)
-        order.process_instance_key = app.sync.open().start(
-            "packing", {"orderId": order.pk}, business_id=f"order-{order.pk}", connection=connection
-        )
+        order.process_instance_key = start("packing", {"orderId": order.pk}, business_id=f"order-{order.pk}")
         order.save()
         if not customer:
             transaction.set_rollback(True)
@@ -27,6 +27,7 @@ def place_order(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"orderId": order.pk, "processInstanceKey": order.process_instance_key}, status=201)
 
 
+@csrf_exempt  # for programs, not for forms of a browser
 @require_POST
 def packed(request: HttpRequest, order_id: int) -> HttpResponse:
     """A packer is done: complete the user task of this order."""

@@ -1,0 +1,30 @@
+"""Starting within the transaction that Django has open, if it has one: both are committed, or neither."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from django.db import connections
+
+from procession.contrib.django.application import app
+
+if TYPE_CHECKING:
+    from procession.app.adapters import Connection
+    from procession.app.sync import StartOptions
+
+
+def start(process_id: str, variables: dict[str, Any] | None = None, **options: Unpack[StartOptions]) -> int:
+    """Start an instance; its key. Within ``transaction.atomic()`` it exists when, and only when, that commits.
+
+    The options are those of ``Procession.start``. Raises what that raises. In asynchronous views: ``await
+    sync_to_async(start)(...)``.
+    """
+    return app.sync.open().start(process_id, variables, connection=current_transaction(), **options)
+
+
+def current_transaction() -> Connection | None:
+    """Django's connection to the database of Procession's tables if a transaction is open on it in this thread."""
+    if not app.shares_connections:
+        return None
+    connection = connections[app.configuration.database]
+    return connection if connection.in_atomic_block or not connection.get_autocommit() else None
