@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from procession.core.commands import CompleteJob, Continue, FireTimer, UpdateUserTask
-from procession.core.events import JobRevived, UserTaskClosed, UserTaskUpdated
+from procession.core.events import JobRevived, UserTaskClosed, UserTaskCreated, UserTaskUpdated
 from procession.core.state import IncidentKind
 from procession.errors import Conflict, NotFound
 from procession.jobs.kinds import JobKind
 from procession.limits import STEP_EVENTS_MAX
 from procession.testing.bpmn import multi_instance, process
+from procession.testing.core import DAY_ONE
 
 MINUTE = 60_000
 HOUR = 3_600_000
@@ -339,6 +340,15 @@ def test_a_decision_that_is_not_deployed_is_an_incident(world):
     world.deploy(process("p").start().rule("decide", decision="d").end())
     run = world.start("p")
     assert run.incidents[0].kind == IncidentKind.CALLED_DECISION_ERROR
+
+
+def test_a_due_date_may_be_given_as_the_time_until_then(world):
+    """A duration, as Camunda 7 reads it, or a date."""
+    schedule = '<zeebe:taskSchedule dueDate="P1D" followUpDate="=&#34;2026-03-01T00:00:00Z&#34;" />'
+    world.deploy(process("p").start().user("a", extensions=schedule).end())
+    run = world.start("p")
+    (task,) = [event for event in run.events if isinstance(event, UserTaskCreated)]
+    assert (task.due, task.follow_up) == (run.now + 24 * HOUR, DAY_ONE + 59 * 24 * HOUR)
 
 
 def test_a_method_is_a_job_of_its_name(world):

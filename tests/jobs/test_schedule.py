@@ -14,6 +14,7 @@ from procession.jobs.schedule import (
     date_due,
     duration_due,
     duration_ms,
+    following,
     next_due,
     to_datetime,
     to_instant,
@@ -182,3 +183,13 @@ def test_what_is_no_duration_is_refused_in_a_few_words(text):
         with pytest.raises(InvalidValue) as refused:
             use(text)
         assert len(str(refused.value)) < 400
+
+
+def test_an_interval_may_have_an_end():
+    """ISO 8601's third form: no repetition is later than it."""
+    cycle = "R/P1D/2026-01-03T12:00:00Z"
+    assert firings(cycle, "2026-01-01T00:00:00+00:00", 5) == ["2026-01-02T00:00:00", "2026-01-03T00:00:00"]
+    assert following(cycle, at("2026-01-01T00:00:00+00:00")) == at("2026-01-02T00:00:00+00:00")
+    assert following(cycle, at("2026-01-03T00:00:00+00:00")) == 0
+    with pytest.raises(InvalidValue, match="before the end"):
+        cycle_due(cycle, at("2026-01-03T00:00:00+00:00"))

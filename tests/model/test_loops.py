@@ -81,10 +81,10 @@ def test_a_standard_loop():
     assert found.loop_condition.evaluate({"again": True}) is True
 
 
-def test_a_negative_maximum_is_kept_apart_from_none_for_the_incident_that_it_will_be():
+def test_a_negative_maximum_is_refused_and_kept_apart_from_none_where_gaps_are_tolerated():
     content = around('<task id="x"><standardLoopCharacteristics loopMaximum="-1"/></task>')
-    assert codes(content, "warning") == ["NEGATIVE_LOOP_MAXIMUM"]
-    assert compiled(content).element("x").loop.loop_maximum < -1
+    assert codes(content) == ["NEGATIVE_LOOP_MAXIMUM"]
+    assert compiled(content, lenient=True).element("x").loop.loop_maximum < -1
     none = build("p").start().task("x", loop=standard_loop("=a")).end()
     assert compiled(none).element("x").loop.loop_maximum == -1
 
@@ -116,10 +116,10 @@ def test_quantities_are_read():
     assert (found.start_quantity, found.completion_quantity) == (2, 3)
 
 
-def test_a_quantity_below_one_is_a_warning_now_and_an_incident_later():
+def test_a_quantity_below_one_is_refused_and_kept_where_gaps_are_tolerated():
     content = around('<task id="x" completionQuantity="0"/>')
-    assert codes(content, "warning") == ["INVALID_QUANTITY"]
-    assert compiled(content).element("x").completion_quantity == 0
+    assert codes(content) == ["INVALID_QUANTITY"]
+    assert compiled(content, lenient=True).element("x").completion_quantity == 0
 
 
 def test_an_ad_hoc_sub_process_names_what_is_active_and_when_it_is_done():

@@ -48,12 +48,6 @@ def test_retries_are_three_unless_the_model_says_otherwise():
     assert element(extended("serviceTask", '<zeebe:taskDefinition type="a"/>')).job.retries.evaluate({}) == 3
 
 
-def test_retries_that_are_no_number_are_an_incident_later_and_a_warning_now():
-    content = around(extended("serviceTask", '<zeebe:taskDefinition type="a" retries="many"/>'))
-    assert codes(content, "warning") == ["INVALID_RETRIES"]
-    assert compiled(content).element("x").job.retries.evaluate({}) == "many"
-
-
 def test_a_job_type_must_not_be_empty():
     assert codes(around(extended("serviceTask", '<zeebe:taskDefinition type=" "/>'))) == ["MISSING_JOB_TYPE"]
 
@@ -258,3 +252,15 @@ def test_forms_within_the_process_are_kept():
     )
     definition = compiled(content)
     assert (definition.version_tag, definition.forms) == ("v2", (("f1", '{"a": 1}'),))
+
+
+def test_the_process_may_name_the_priority_of_its_jobs():
+    own = '<zeebe:taskDefinition type="t"/><zeebe:jobPriorityDefinition priority="7"/>'
+    assert element(extended("serviceTask", own)).job.priority.text == "7"
+    without = extended("serviceTask", '<zeebe:taskDefinition type="t"/>')
+    on_process = '<extensionElements><zeebe:jobPriorityDefinition priority="=urgency"/></extensionElements>'
+    content = around(without).replace(b'<startEvent id="start"/>', on_process.encode() + b'<startEvent id="start"/>')
+    assert compiled(content).element("x").job.priority.names == {"urgency"}
+    topic = around('<serviceTask id="x" camunda:type="external" camunda:topic="t"/>')
+    content = topic.replace(b'isExecutable="true"', b'isExecutable="true" camunda:taskPriority="30"')
+    assert compiled(content).element("x").job.priority.evaluate({}) == "30"

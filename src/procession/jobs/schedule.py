@@ -10,7 +10,7 @@ then 31 March).
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import isodate  # pyright: ignore[reportMissingTypeStubs] - it ships no types
@@ -76,7 +76,7 @@ def cycle_due(value: object, now: int) -> Due:
     text = value.strip()
     if not text.startswith("R") or "/" not in text:
         return Due(_cron_next(text, now), ENDLESS, text, now)
-    count, start, period = _split_cycle(text)
+    count, start, period, end = _split_cycle(text)
     if count == 0:
         message = f"Expected at least one repetition, found 'R0' in the timer cycle '{text}'"
         raise InvalidValue(message)
@@ -84,7 +84,11 @@ def cycle_due(value: object, now: int) -> Due:
     if start:
         at = to_instant(_to_moment(start))
         return Due(max(at, now), left, text, at)
-    return Due(max(now, add_duration(now, period)), left, text, now)
+    first = add_duration(now, period)
+    if end and first > to_instant(_to_moment(end)):
+        message = f"Expected at least one repetition before the end, found none in the timer cycle '{text}'"
+        raise InvalidValue(message)
+    return Due(max(now, first), left, text, now)
 
 
 def next_due(cycle: str, left: int, anchor: int, last: int, now: int) -> Due | None:
@@ -97,13 +101,15 @@ def next_due(cycle: str, left: int, anchor: int, last: int, now: int) -> Due | N
         return None
     if not cycle.startswith("R") or "/" not in cycle:
         return Due(_cron_next(cycle, max(last, now)), ENDLESS, cycle, anchor)
-    _, start, period = _split_cycle(cycle)
+    _, start, period, end = _split_cycle(cycle)
     first = anchor if start else add_duration(anchor, period)
     number = _repetition_after(first, period, last)
     at = _nth(first, period, number)
     if left == ENDLESS and at <= now:
         number = _repetition_after(first, period, now)
         at = _nth(first, period, number)
+    if end and at > to_instant(_to_moment(end)):
+        return None
     return Due(_bounded(at, cycle), left - 1 if left > 0 else left, cycle, anchor)
 
 
@@ -115,11 +121,12 @@ def following(cycle: str, after: int) -> int:
     text = cycle.strip()
     if not text.startswith("R") or "/" not in text:
         return _cron_next(text, after)
-    count, start, period = _split_cycle(text)
+    count, start, period, end = _split_cycle(text)
     if not start:
         if count != ENDLESS:
             raise InvalidValue(f"Expected a start in a cycle with a number of repetitions, found '{text}'")
-        return add_duration(after, period)
+        at = add_duration(after, period)
+        return 0 if end and at > to_instant(_to_moment(end)) else at
     first = to_instant(_to_moment(start))
     number = _repetition_after(first, period, after)
     return _bounded(_nth(first, period, number), cycle) if count == ENDLESS or number < count else 0
@@ -182,8 +189,17 @@ def _to_moment(value: object) -> datetime:
     return moment
 
 
-def _split_cycle(text: str) -> tuple[int, str, str]:
-    """(repetitions or -1, start or '', duration) of an ISO 8601 repeating interval."""
+class _Interval(NamedTuple):
+    """A repeating interval: repetitions or -1, start or '', duration, end or ''."""
+
+    times: int
+    start: str
+    period: str
+    end: str
+
+
+def _split_cycle(text: str) -> _Interval:
+    """The parts of an ISO 8601 repeating interval. Raises InvalidValue."""
     head, *rest = text.split("/")
     number = head[1:]
     if number and not (number.isdecimal() or number == "-1"):
@@ -192,13 +208,16 @@ def _split_cycle(text: str) -> tuple[int, str, str]:
     if len(rest) not in {1, 2}:
         message = f"Expected 'R<n>/<duration>' or 'R<n>/<start>/<duration>', found the timer cycle '{text}'"
         raise InvalidValue(message)
-    if len(rest) == 2 and not rest[1].lstrip("+-").startswith("P"):
-        between = to_instant(_to_moment(rest[1])) - to_instant(_to_moment(rest[0]))
-        rest[1] = f"PT{between / 1000}S"
-    if duration_ms(rest[-1]) <= 0:
-        message = f"Expected a positive duration, found '{rest[-1]}' in the timer cycle '{text}'"
+    start, period, end = (rest[0], rest[1], "") if len(rest) == 2 else ("", rest[0], "")
+    if start.lstrip("+-").startswith("P"):
+        start, period, end = "", start, period
+    elif start and not period.lstrip("+-").startswith("P"):
+        between = to_instant(_to_moment(period)) - to_instant(_to_moment(start))
+        period = f"PT{between / 1000}S"
+    if duration_ms(period) <= 0:
+        message = f"Expected a positive duration, found '{period}' in the timer cycle '{text}'"
         raise InvalidValue(message)
-    return _count(number, text), (rest[0] if len(rest) == 2 else ""), rest[-1]
+    return _Interval(_count(number, text), start, period, end)
 
 
 def _count(number: str, text: str) -> int:

@@ -18,7 +18,7 @@ from procession.core.variables import plain, visible_variables, whole_number
 from procession.core.waits import message_channel, open_event, text_of
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind
-from procession.jobs.schedule import date_due
+from procession.jobs.schedule import date_due, duration_due
 from procession.model.definition import Definition, Element, Evaluable, EventSpec, Kind, UserTaskSpec, Work
 from procession.model.expressions import Static
 
@@ -211,12 +211,13 @@ def _texts(step: Step, expression: Evaluable | None, node: ElementInstance, what
 
 
 def _instant(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> int:
-    """A date as an instant, 0 when there is none. Raises Problem."""
+    """A date as an instant, or how long it is until then; 0 when there is none. Raises Problem."""
     value = None if expression is None else _value(step, expression, node, what)
     if value is None or value == "":
         return 0
     try:
-        return date_due(plain(value)).at
+        given = plain(value)
+        return duration_due(given, step.now).at if str(given).startswith("P") else date_due(given).at
     except InvalidValue as error:
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The {what} is not valid: {error}") from None
 

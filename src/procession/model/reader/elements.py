@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from procession.model.definition import AdHocSpec, Kind, Work
 from procession.model.draft import ACTIVITIES, GATEWAYS, TASKS, ElementDraft, ProcessDraft
 from procession.model.reader import camunda, zeebe
@@ -21,7 +23,7 @@ def read_elements(process: ProcessDraft, reading: Reading) -> None:
         if condition is not None:
             flow.condition = reading.expressions.expression(condition, "condition")
         camunda.read_flow(flow, reading)
-    _read_process(process)
+    _read_process(process, reading)
 
 
 def _read(process: ProcessDraft, draft: ElementDraft, reading: Reading) -> None:
@@ -51,8 +53,8 @@ def _read_activity(process: ProcessDraft, draft: ElementDraft, reading: Reading)
 def _quantity(xml: Xml, name: str, reading: Reading) -> int:
     quantity = integer(xml, name, reading.findings, default=1)
     if quantity < 1:
-        message = f"The {name} is {quantity}; reaching the activity will raise an incident"
-        reading.findings.warning("INVALID_QUANTITY", message, xml, "Use a number of 1 or more")
+        message = f"The {name} is {quantity}: the activity could never be carried out"
+        reading.findings.gap("INVALID_QUANTITY", message, xml, "Use a number of 1 or more")
     return max(quantity, 0)
 
 
@@ -107,7 +109,7 @@ def _read_ad_hoc(draft: ElementDraft, reading: Reading) -> None:
         draft.work = Work.JOB
 
 
-def _read_process(process: ProcessDraft) -> None:
+def _read_process(process: ProcessDraft, reading: Reading) -> None:
     xml, root = process.xml, process.root
     tag = xml.extension("versionTag", ZEEBE)
     process.version_tag = tag.get("value") if tag is not None else xml.get("camunda:versionTag")
@@ -115,6 +117,20 @@ def _read_process(process: ProcessDraft) -> None:
     for name, value in xml.attributes.items():
         if name.startswith("camunda:") and name != "camunda:versionTag":
             root.properties.append((name, value))
-    priority = xml.extension("jobPriorityDefinition", ZEEBE)
-    if priority is not None:
-        root.properties.append(("zeebe:jobPriority", priority.get("priority")))
+    _read_priorities(process, reading)
+
+
+def _read_priorities(process: ProcessDraft, reading: Reading) -> None:
+    """The priority of jobs whose element names none: the process may name one."""
+    xml = process.xml
+    definition = xml.extension("jobPriorityDefinition", ZEEBE)
+    given = definition.get("priority").strip() if definition is not None else ""
+    for_all = reading.expressions.zeebe(given, xml, "job priority") if given else None
+    seven = [xml.get(f"camunda:{name}").strip() for name in ("taskPriority", "jobPriority")]
+    external, internal = (reading.expressions.camunda(text, xml, "priority") if text else None for text in seven)
+    for draft in process.elements:
+        if draft.job is None or draft.job.priority is not None:
+            continue
+        default = for_all or (external if draft.xml.get("camunda:topic") else internal)
+        if default is not None:
+            draft.job = msgspec.structs.replace(draft.job, priority=default)

@@ -9,7 +9,7 @@ from procession.model.definition import Evaluable, EventSpec, Kind, TimerKind, T
 from procession.model.draft import ElementDraft, ProcessDraft
 from procession.model.expressions import Static
 from procession.model.juel import has_expression
-from procession.model.reader.durations import is_cycle, is_date, is_duration
+from procession.model.reader.durations import cycle_problem, date_problem, duration_problem
 from procession.model.reader.reading import Reading, boolean, lookup
 from procession.model.reader.structure import EVENT_DEFINITIONS
 from procession.model.xml import CAMUNDA, ZEEBE, Xml
@@ -27,10 +27,10 @@ THROWING: Final = frozenset({Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT})
 FOREIGN_TRIGGERS: Final = frozenset({"variableListenerEventDefinition", "eventType"})  # what Flowable adds
 _UNNAMED: Final = "(unnamed)"  # links without any name belong together where gaps are tolerated
 _TIMERS: Final = {"timeDate": TimerKind.DATE, "timeDuration": TimerKind.DURATION, "timeCycle": TimerKind.CYCLE}
-_TIMER_FORMS: Final = {
-    TimerKind.DATE: (is_date, "a date of ISO 8601 such as 2030-01-31T09:00:00Z"),
-    TimerKind.DURATION: (is_duration, "a duration of ISO 8601 such as PT15M"),
-    TimerKind.CYCLE: (is_cycle, "a cycle such as R3/PT10M or a cron expression such as 0 0 9 * * MON-FRI"),
+TIMER_FORMS: Final = {
+    TimerKind.DATE: (date_problem, "a date of ISO 8601 such as 2030-01-31T09:00:00Z"),
+    TimerKind.DURATION: (duration_problem, "a duration of ISO 8601 such as PT15M"),
+    TimerKind.CYCLE: (cycle_problem, "a cycle such as R3/PT10M or a cron expression such as 0 0 9 * * MON-FRI"),
 }
 
 
@@ -158,10 +158,10 @@ def _timer(site: _Site) -> EventSpec:
     kind = _TIMERS[given[0].name]
     timer = reading.expressions.value(given[0].text, given[0], f"timer's {given[0].name}")
     if isinstance(timer, Static):
-        fits, wanted = _TIMER_FORMS[kind]
-        if not fits(timer.text):
-            message = f"The {given[0].name} '{timer.text}' of {draft.label} is not {wanted}"
-            findings.error("INVALID_TIMER", message, given[0])
+        problem_of, wanted = TIMER_FORMS[kind]
+        if problem := problem_of(timer.text):
+            message = f"The {given[0].name} '{timer.text}' of {draft.label} can never be used: {problem}"
+            findings.error("INVALID_TIMER", message, given[0], f"Write {wanted}")
     return EventSpec(trigger=Trigger.TIMER, timer_kind=kind, timer=timer)
 
 

@@ -29,8 +29,8 @@ def _standard(xml: Xml, reading: Reading) -> LoopSpec:
     condition = xml.first("loopCondition")
     maximum = integer(xml, "loopMaximum", findings, default=-1)
     if xml.get("loopMaximum") and maximum < 0:
-        message = f"The loopMaximum is {maximum}; reaching the activity will raise an incident"
-        findings.warning("NEGATIVE_LOOP_MAXIMUM", message, xml, "Use a number of 0 or more, or leave it out")
+        message = f"The loopMaximum is {maximum}: the activity could never be carried out"
+        findings.gap("NEGATIVE_LOOP_MAXIMUM", message, xml, "Use a number of 0 or more, or leave it out")
         maximum = min(maximum, -2)
     if condition is None and maximum == -1:
         findings.gap("MISSING_LOOP_CONDITION", "The loop has neither a condition nor a maximum: it never ends", xml)

@@ -101,11 +101,8 @@ def retries(xml: Xml, reading: Reading) -> Evaluable:
         return Static("", RETRIES)
     if text.startswith("="):
         return reading.expressions.zeebe(text, xml, "retries")
-    if not text.isdecimal():
-        message = f"The retries should be a whole number or an expression, not '{text}'; reaching it raises an incident"
-        reading.findings.warning("INVALID_RETRIES", message, xml, "Write a number such as 3")
-        return Static(text)
-    return Static(text, int(text))
+    number = text.removeprefix("-")
+    return Static(text, int(text) if number.isascii() and number.isdecimal() else text)
 
 
 def job_spec(xml: Xml, reading: Reading) -> JobSpec | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from procession.model.draft import ProcessDraft
 from procession.model.reader.reading import Reading
-from procession.model.rules import activities, compensation, events, flows, gateways, scopes
+from procession.model.rules import activities, compensation, constants, events, flows, gateways, scopes
 
 RULES: Final[tuple[Callable[[ProcessDraft, Reading], None], ...]] = (
     *scopes.RULES,
@@ -20,6 +20,7 @@ RULES: Final[tuple[Callable[[ProcessDraft, Reading], None], ...]] = (
     *compensation.RULES,
     *activities.RULES,
     *flows.RULES,
+    *constants.RULES,
 )
 
 
