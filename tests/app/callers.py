@@ -9,10 +9,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from typing import Any
 from urllib.parse import urlsplit
 
+import asyncmy
 import asyncpg
 import django
 import psycopg
 import psycopg.rows
+import pymysql
+import pymysql.cursors
 import pytest
 import sqlalchemy
 import sqlalchemy.ext.asyncio
@@ -21,6 +24,8 @@ from django.conf import settings
 from django.db import connections
 from django.db.transaction import atomic
 from django.db.utils import ConnectionHandler
+
+from tests.support import mariadb
 
 
 class Undo(Exception):
@@ -107,11 +112,12 @@ def engine_url(url: str, driver: str) -> str:
 
 
 def sync_engine(url: str) -> sqlalchemy.Engine:
-    return sqlalchemy.create_engine(engine_url(url, "psycopg") if url.startswith("postgresql") else url)
+    driver = {"postgresql": "psycopg", "mysql": "pymysql"}.get(urlsplit(url).scheme)
+    return sqlalchemy.create_engine(engine_url(url, driver) if driver else url)
 
 
 def async_engine(url: str) -> sqlalchemy.ext.asyncio.AsyncEngine:
-    driver = "asyncpg" if url.startswith("postgresql") else "aiosqlite"
+    driver = {"postgresql": "asyncpg", "mysql": "asyncmy"}.get(urlsplit(url).scheme, "aiosqlite")
     return sqlalchemy.ext.asyncio.create_async_engine(engine_url(url, driver))
 
 
@@ -205,6 +211,81 @@ async def sqlite_connection(url: str) -> AsyncIterator[Caller]:
         yield Caller(connection, connection.commit, connection.rollback, Savepoint)
 
 
+class SavepointOfSql:
+    """A savepoint of a library that has none of its own, by its execute; the execute may be asynchronous."""
+
+    def __init__(self, execute: Callable[[str], Any]) -> None:
+        self._execute = execute
+        self._depth = 0
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[None]:
+        self._depth += 1
+        name = f"s{self._depth}"
+        await settled(self._execute(f"savepoint {name}"))
+        try:
+            yield
+        except Undo:
+            await settled(self._execute(f"rollback to savepoint {name}"))
+            raise
+        finally:
+            self._depth -= 1
+        await settled(self._execute(f"release savepoint {name}"))
+
+
+@asynccontextmanager
+async def pymysql_connection(url: str) -> AsyncIterator[Caller]:
+    with closing(mariadb.connect(url)) as connection:
+        savepoint = SavepointOfSql(lambda sql: connection.query(sql) and None)
+        yield Caller(connection, connection.commit, connection.rollback, savepoint)
+
+
+@asynccontextmanager
+async def pymysql_with_rows_as_objects_and_autocommit(url: str) -> AsyncIterator[Caller]:
+    with closing(mariadb.connect(url, cursorclass=pymysql.cursors.DictCursor, autocommit=True)) as connection:
+        connection.begin()
+        savepoint = SavepointOfSql(lambda sql: connection.query(sql) and None)
+        yield Caller(connection, connection.commit, connection.rollback, savepoint)
+
+
+def asyncmy_options(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    return {
+        "host": parts.hostname,
+        "port": parts.port,
+        "user": parts.username,
+        "password": parts.password,
+        "database": parts.path[1:],
+    }
+
+
+@asynccontextmanager
+async def asyncmy_connection(url: str) -> AsyncIterator[Caller]:
+    connection = await asyncmy.connect(**asyncmy_options(url))
+    yield Caller(connection, connection.commit, connection.rollback, SavepointOfSql(connection.query))
+    await connection.ensure_closed()
+
+
+@asynccontextmanager
+async def asyncmy_lent_by_a_pool(url: str) -> AsyncIterator[Caller]:
+    async with (
+        asyncmy.create_pool(**asyncmy_options(url), minsize=1, maxsize=1, autocommit=True) as pool,
+        pool.acquire() as connection,
+    ):
+        await connection.begin()
+        yield Caller(connection, connection.commit, connection.rollback, SavepointOfSql(connection.query))
+
+
+ON_MARIADB: list[Open] = [
+    pymysql_connection,
+    pymysql_with_rows_as_objects_and_autocommit,
+    asyncmy_connection,
+    asyncmy_lent_by_a_pool,
+    sqlalchemy_connection,
+    sqlalchemy_session,
+    sqlalchemy_async_connection,
+    sqlalchemy_async_session,
+]
 ON_POSTGRES: list[Open] = [
     asyncpg_connection,
     asyncpg_lent_by_a_pool,

@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import asyncmy
 import asyncpg
 import psycopg
 import pytest
@@ -21,15 +22,18 @@ from procession.app.commits import Commits
 from procession.errors import Misconfigured
 from procession.testing.bpmn import process
 from tests.app.callers import (
+    ON_MARIADB,
     ON_POSTGRES,
     ON_SQLITE,
     Caller,
     Open,
     Undo,
     async_engine,
+    asyncmy_options,
     django_alias,
     sync_engine,
 )
+from tests.support import mariadb
 
 MODEL = process("order").start().user("approve").end()
 SERVED = process("served").start().service("serve", type="serve").end()
@@ -45,6 +49,13 @@ async def opened(url: str) -> Procession:
 @pytest.fixture
 async def on_postgres(postgres_url: str) -> AsyncIterator[Procession]:
     app = await opened(postgres_url)
+    yield app
+    await app.close()
+
+
+@pytest.fixture
+async def on_mariadb(mariadb_url: str) -> AsyncIterator[Procession]:
+    app = await opened(mariadb_url)
     yield app
     await app.close()
 
@@ -112,6 +123,20 @@ async def test_on_postgresql_a_start_comes_with_the_commit_and_goes_with_the_rol
     await both_ends(on_postgres, postgres_url, connect)
 
 
+@pytest.mark.parametrize("connect", ON_MARIADB)
+async def test_on_mariadb_a_start_comes_with_the_commit_and_goes_with_the_rollback(
+    on_mariadb: Procession, mariadb_url: str, connect: Open
+) -> None:
+    await both_ends(on_mariadb, mariadb_url, connect)
+
+
+@pytest.mark.parametrize("connect", ON_MARIADB)
+async def test_on_mariadb_a_start_goes_with_the_savepoint_that_it_is_in(
+    on_mariadb: Procession, mariadb_url: str, connect: Open
+) -> None:
+    await nested(on_mariadb, mariadb_url, connect)
+
+
 @pytest.mark.parametrize("connect", ON_SQLITE)
 async def test_on_sqlite_a_start_comes_with_the_commit_and_goes_with_the_rollback(
     on_sqlite: Procession, sqlite_url: str, connect: Open
@@ -169,6 +194,46 @@ async def test_a_connection_that_commits_each_statement_is_refused(
     await made_async.close()
     await later.dispose()
     assert len(await on_postgres.instances()) == 3
+
+
+async def test_on_mariadb_without_a_transaction_it_is_refused_too(on_mariadb: Procession, mariadb_url: str) -> None:
+    lone = await asyncmy.connect(**asyncmy_options(mariadb_url), autocommit=True)
+    with closing(mariadb.connect(mariadb_url, autocommit=True)) as connection:
+        for refused in (connection, lone):
+            with pytest.raises(Misconfigured, match="within a transaction, found one that commits each statement"):
+                await on_mariadb.start("order", connection=refused)
+        connection.begin()
+        await on_mariadb.start("order", connection=connection)
+        connection.commit()
+    await lone.begin()
+    await on_mariadb.start("order", connection=lone)
+    await lone.commit()
+    await lone.ensure_closed()
+    assert len(await on_mariadb.instances()) == 2
+
+
+@pytest.mark.parametrize("connect", ON_MARIADB)
+async def test_a_connection_to_another_database_of_a_mariadb_server_is_refused_by_its_name(
+    on_mariadb: Procession, mariadb_databases, connect: Open
+) -> None:
+    other = mariadb_databases.create()
+    async with connect(other) as caller:
+        with pytest.raises(Misconfigured, match=f"of this Procession, found one to '{mariadb.database_of(other)}'"):
+            await on_mariadb.start("order", connection=caller.connection)
+        await caller.rollback()
+    mariadb_databases.drop(other)
+
+
+async def test_tables_that_are_missing_on_mariadb_are_said_to_be(mariadb_databases) -> None:
+    url = mariadb_databases.create()
+    app = await opened(url)
+    connection = mariadb.connect(url)
+    with closing(connection), connection.cursor() as cursor:
+        cursor.execute("rename table procession_instance to gone")
+        with pytest.raises(Misconfigured, match="one that has none of its tables"):
+            await app.start("order", connection=connection)
+    await app.close()
+    mariadb_databases.drop(url)
 
 
 async def test_on_sqlite_without_a_transaction_it_is_refused_too(on_sqlite: Procession, sqlite_url: str) -> None:

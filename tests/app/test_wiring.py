@@ -15,7 +15,13 @@ from procession.errors import Misconfigured
     ("url", "words"),
     [
         ("", "found the scheme ''"),
-        ("mysql://host/shop", "found the scheme 'mysql'"),
+        ("oracle://host/shop", "found the scheme 'oracle'"),
+        ("mysql://user:secret@host", "one database in the mysql: URL"),
+        ("mysql://user:secret@host:many/shop", "a port as a number"),
+        ("mysql://user:secret@host/shop?charset=latin1", "Unknown option 'charset'"),
+        ("mariadb://user:secret@host/shop?ssl-mode=PERHAPS", "DISABLED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY, got"),
+        ("mysql://user:secret@host/shop?ssl-mode=DISABLED&ssl-ca=ca.pem", "no ssl-ca with ssl-mode=DISABLED"),
+        ("mysql://user:secret@host/shop?ssl-ca=/nowhere/ca.pem", "certificates of the mysql: URL cannot be used"),
         ("sqlite://shop.db", "three or four slashes"),
         ("sqlite:///shop.db?mode=ro", "Unknown option 'mode'"),
         ("sqlite:///shop.db?synchronous=OFF", "synchronous=FULL"),
@@ -39,6 +45,7 @@ def test_a_url_that_cannot_be_used_is_refused_when_it_is_said(url: Any, words: s
         ("postgresql://ada:ada@ada/ada", "postgresql://ada:***@ada/ada"),
         ("postgresql://host/shop?user=ada&password=s3cret", "postgresql://host/shop?user=ada&password=***"),
         ("postgresql://ada@host/shop?sslpassword=s3cret&a=1", "postgresql://ada@host/shop?sslpassword=***&a=1"),
+        ("mysql://ada:s3cret@host:3307/shop?ssl-mode=REQUIRED", "mysql://ada:***@host:3307/shop?ssl-mode=REQUIRED"),
         ("sqlite:////var/lib/a b.db", "sqlite:////var/lib/a b.db"),
     ],
 )

@@ -16,8 +16,9 @@ from procession.store.rows import Statement
 
 Connection = Any
 NAME: Final = re.compile(r":([a-z_]+)")
-DATABASE_NAME: Final = "select current_database()"
+DATABASE_NAME: Final = {"postgresql": "select current_database()", "mysql": "select database()"}
 IDLE: Final = 0  # a transaction status of PostgreSQL's protocol: none is under way
+IN_TRANSACTION: Final = 1  # a bit of the server's status in MySQL's protocol
 
 
 class Library(ABC):
@@ -272,7 +273,93 @@ class SQLite(Library):
         return connection.execute(sql).fetchone()[0]
 
 
-LIBRARIES: Final[tuple[Library, ...]] = (Asyncpg(), Psycopg(), SQLAlchemy(), Django(), SQLite())
+class PyMySQL(Library):
+    """Connections of PyMySQL."""
+
+    package = "pymysql"
+    mark = "get_autocommit"
+    begin = "connection.begin()"
+
+    def database(self, connection: Connection) -> str:  # noqa: ARG002 - there is one kind
+        """MariaDB and MySQL are one kind to us."""
+        return "mysql"
+
+    def place(self, connection: Connection) -> str:
+        """What it was told to connect to."""
+        name = connection.db or ""
+        return name.decode() if isinstance(name, bytes) else str(name)
+
+    def commits_by_itself(self, connection: Connection) -> bool:
+        """With autocommit, outside of a transaction."""
+        return bool(connection.get_autocommit()) and not _is_in_transaction(connection)
+
+    def end(self, connection: Connection) -> Callable[[], bool]:
+        """What the server said with its last answer."""
+        return lambda: not connection.open or not _is_in_transaction(connection)
+
+    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """With named placeholders."""
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(percent(statement.sql), statement.values)
+
+    def ask(self, connection: Connection, sql: str) -> object:
+        """One value, whatever the connection makes of rows."""
+        from pymysql.cursors import Cursor  # noqa: PLC0415 - optional: only who passes such a connection has it
+
+        with connection.cursor(Cursor) as cursor:
+            cursor.execute(sql)
+            row: Any = cursor.fetchone()
+            return row[0]
+
+
+class Asyncmy(Library):
+    """Connections of asyncmy, lent by a pool or not."""
+
+    package = "asyncmy"
+    mark = "get_autocommit"
+    begin = "await connection.begin()"
+
+    def database(self, connection: Connection) -> str:  # noqa: ARG002 - there is one kind
+        """MariaDB and MySQL are one kind to us."""
+        return "mysql"
+
+    def place(self, connection: Connection) -> str:
+        """What it was told to connect to; asyncmy has no public name for it."""
+        return str(getattr(connection, "_db", "") or "")
+
+    def commits_by_itself(self, connection: Connection) -> bool:
+        """With autocommit, outside of a transaction."""
+        return bool(connection.get_autocommit()) and not _is_in_transaction(connection)
+
+    def end(self, connection: Connection) -> Callable[[], bool]:
+        """What the server said with its last answer."""
+        return lambda: not connection.connected or not _is_in_transaction(connection)
+
+    async def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """With named placeholders."""
+        async with connection.cursor() as cursor:
+            for statement in statements:
+                await cursor.execute(percent(statement.sql), statement.values)
+
+    async def ask(self, connection: Connection, sql: str) -> object:
+        """One value, whatever the connection makes of rows."""
+        from asyncmy.cursors import Cursor  # noqa: PLC0415 - optional: only who passes such a connection has it
+
+        async with connection.cursor(cursor=Cursor) as cursor:
+            await cursor.execute(sql)
+            return (await cursor.fetchone())[0]
+
+
+LIBRARIES: Final[tuple[Library, ...]] = (
+    *(Asyncpg(), Psycopg(), SQLAlchemy(), Django(), SQLite()),
+    *(PyMySQL(), Asyncmy()),
+)
+
+
+def _is_in_transaction(connection: Connection) -> bool:
+    """Whether the last answer of a MariaDB or MySQL server said that a transaction is under way."""
+    return bool(connection.server_status & IN_TRANSACTION)
 
 
 def percent(sql: str) -> str:

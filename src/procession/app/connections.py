@@ -1,7 +1,7 @@
 """Statements of ours on a connection of the caller's: rows that live and die with the caller's own transaction.
 
 Known are asyncpg, psycopg (sync and async), SQLAlchemy (connections and sessions, sync and async), Django's connection
-wrappers, and sqlite3 (``adapters``). It never commits, never rolls back, and never opens a connection.
+wrappers, sqlite3, PyMySQL and asyncmy (``adapters``). It never commits, never rolls back, and never opens a connection.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from procession.app.wiring import Target
 from procession.errors import Misconfigured
 from procession.store.rows import Statement
 
-# SQLSTATE of a table and of a schema that are not there, MySQL's number of a table that is not
-MISSING_TABLE = frozenset({"42P01", "3F000", "42S02"})
+# SQLSTATE of a table and of a schema that are not there, and MySQL's number of a table that is not
+MISSING_TABLE = frozenset({"42P01", "3F000", "42S02", 1146})
 CHAIN_MAX = 8  # causes of an exception that are looked at
 
 
@@ -92,8 +92,8 @@ def _library_of(connection: Connection) -> Library:
                 return library
     name = f"{type(connection).__module__}.{type(connection).__qualname__}"
     message = (
-        "Expected connection= to be a connection of asyncpg, psycopg 3, SQLAlchemy, Django or sqlite3 (the one that "
-        f"your transaction runs on; no pool, engine or cursor), found {name}"
+        "Expected connection= to be a connection of asyncpg, psycopg 3, SQLAlchemy, Django, sqlite3, PyMySQL or "
+        f"asyncmy (the one that your transaction runs on; no pool, engine or cursor), found {name}"
     )
     raise Misconfigured(message)
 
@@ -108,7 +108,7 @@ def _other_place(library: Library, connection: Connection, target: Target) -> st
     if place == target.place:
         return ""
     # The names differ, but a pooler may have another name for the same database: the server knows.
-    found = library.ask(connection, DATABASE_NAME)
+    found = library.ask(connection, DATABASE_NAME[target.database])
     return _unless_ours(found, target.place) if inspect.isawaitable(found) else ("" if found == target.place else place)
 
 
@@ -153,7 +153,8 @@ def _is_missing_table(error: BaseException) -> bool:
     for _ in range(CHAIN_MAX):
         if current is None:
             return False
-        if getattr(current, "sqlstate", None) in MISSING_TABLE or "no such table: procession_" in str(current):
+        said = {getattr(current, "sqlstate", None), *(each for each in current.args[:1] if isinstance(each, int))}
+        if said & MISSING_TABLE or "no such table: procession_" in str(current):
             return True
         current = getattr(current, "orig", None) or current.__cause__
     return False

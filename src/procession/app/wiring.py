@@ -5,6 +5,8 @@ sqlite:///orders.db                        a file, relative to the working direc
 sqlite:////var/lib/orders.db?synchronous=FULL
 postgresql://user@host/database?schema=procession
 postgresql://user@host/database?synchronous_commit=off     a loss of power may lose the last fraction of a second
+mysql://user@host/database                 MariaDB or MySQL; mariadb:// is the same
+mysql://user@host/database?ssl-mode=VERIFY_IDENTITY&ssl-ca=ca.pem
 """
 
 from __future__ import annotations
@@ -43,22 +45,25 @@ def store_factory(url: str, *, clock: Clock | None = None) -> StoreFactory:
         ours = {name: value for name, value in options.items() if name in POSTGRES_OPTIONS}
         rest = "&".join(part for part in parts.query.split("&") if part.partition("=")[0] not in POSTGRES_OPTIONS)
         return _postgres(urlunsplit(("postgresql", parts.netloc, parts.path, rest, "")), ours, clock)
+    if scheme in {"mysql", "mariadb"}:
+        return _mysql(url, clock)
     message = (
-        f"Expected a database URL that begins with memory://, sqlite:/// or postgresql://, found the scheme '{scheme}'"
+        "Expected a database URL that begins with memory://, sqlite:///, postgresql:// or mysql://, found the scheme "
+        f"'{scheme}'"
     )
     raise Misconfigured(message)
 
 
 def database_of(url: str) -> str:
-    """The kind of database that a URL leads to: memory, sqlite or postgresql. Raises Misconfigured."""
+    """The kind of database that a URL leads to: memory, sqlite, postgresql or mysql. Raises Misconfigured."""
     scheme = _split(url).scheme.partition("+")[0]
-    return "postgresql" if scheme == "postgres" else scheme
+    return {"postgres": "postgresql", "mariadb": "mysql"}.get(scheme, scheme)
 
 
 class Target(NamedTuple):
     """Where callers' own connections must lead to."""
 
-    database: str  # the kind: memory, sqlite, postgresql
+    database: str  # the kind: memory, sqlite, postgresql, mysql
     place: str = ""  # the database's name or the file; empty: any, since the name given may be a pooler's own
     schema: str = ""
 
@@ -72,6 +77,8 @@ def target_of(url: str) -> Target:
     if kind == "postgresql":
         place = "" if _switch(options, "pgbouncer") else unquote(parts.path[1:])
         return Target(kind, place, options.get("schema", "procession"))
+    if kind == "mysql":
+        return Target(kind, unquote(parts.path[1:]))
     return Target(kind)
 
 
@@ -144,6 +151,19 @@ def _postgres(url: str, options: dict[str, str], clock: Clock | None) -> StoreFa
         raise Misconfigured(message)
     waits = commit == "on"
     return lambda: PostgresStore(url, clock=clock, schema=schema, pgbouncer=pgbouncer, synchronous_commit=waits)
+
+
+def _mysql(url: str, clock: Clock | None) -> StoreFactory:
+    """A factory for a database of MariaDB or MySQL, whose driver is an extra."""
+    try:
+        from procession.store.mysql import MysqlStore  # noqa: PLC0415 - a driver is loaded where it is used
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] != "asyncmy":
+            raise
+        message = "The driver for MariaDB and MySQL is not installed: pip install 'procession[mysql]' brings it"
+        raise Misconfigured(message) from missing
+    MysqlStore(url, clock=clock)  # what is wrong with the URL is said now; nothing is opened
+    return lambda: MysqlStore(url, clock=clock)
 
 
 def _switch(options: dict[str, str], name: str) -> bool:
