@@ -59,7 +59,7 @@ def test_a_message_starts_the_process_that_it_leads_to():
 
 def test_a_process_that_nobody_starts_is_dead_but_no_deadlock():
     second = process("answers").start("asked", message="q").service("think").end("e2")
-    first = process("asks").start("s1").exclusive("which").when("=1").task("no").end("e1")
+    first = process("asks").start("s1").exclusive("which").when("=n = 1").task("no").end("e1")
     first.apart().send("ask", message="q").end("e3")
     report = together(first, second, flows={"ask": "asked"})
     assert ("DEAD_ELEMENT", "asked") in told(report)
