@@ -135,6 +135,8 @@ def due_of(options: JobOptions, ready_at: int) -> tuple[int, int]:
 
 def refusal_of_options(options: JobOptions) -> str:
     """Which limit the options break, in words, or an empty text."""
+    if why := _refusal_of_texts(options):
+        return why
     if len(options.tags) > limits.TAGS_MAX:
         return f"Expected at most {limits.TAGS_MAX} tags (TAGS_MAX), found {len(options.tags)}"
     if len(options.metadata) > limits.METADATA_KEYS_MAX:
@@ -152,7 +154,7 @@ def refusal_of_options(options: JobOptions) -> str:
     for limit in options.limits:
         if why := _refusal_of_limit(limit):
             return why
-    return _refusal_of_numbers(options) or _refusal_of_texts(options)
+    return _refusal_of_numbers(options)
 
 
 def check_options(options: JobOptions) -> None:

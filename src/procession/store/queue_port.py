@@ -256,7 +256,10 @@ class Administering(Protocol):
         ...
 
     async def set_limit(self, key: str, *, most: int, rate: int, per_ms: int, burst: int) -> bool:
-        """Change the rule of a limit that exists, now; jobs that wait get new start times and slots by it."""
+        """Change the rule of a limit now; jobs that wait get new start times and slots by it.
+
+        False where it was the rule already. Raises NotFound where no job has named the limit yet.
+        """
         ...
 
     async def sweep(self) -> SweepReport:

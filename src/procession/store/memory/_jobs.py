@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from heapq import heappop, heappush
 
 from procession.jobs.kinds import REMOTE, JobState
@@ -12,7 +12,9 @@ from procession.store.memory._tables import Tables
 from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, Rescue, StoredJob, Want
 
 
-def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+def claim_jobs(
+    tables: Tables, node: int, wants: Sequence[Want], *, paused_types: Container[str] = ()
+) -> list[ClaimedJob]:
     """Lease ready jobs, by priority and age within each queue."""
     claimed: list[ClaimedJob] = []
     jobs = tables.jobs
@@ -24,7 +26,7 @@ def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[Claimed
             job = jobs.get(key)
             if job is None or job.state or job.run_at != run_at or job.priority != -priority:
                 continue  # the entry is out of date (state 0 is READY)
-            if want.tenants is not None and job.tenant not in want.tenants:
+            if job.type in paused_types or (want.tenants is not None and job.tenant not in want.tenants):
                 passed.append((priority, run_at, key))
                 continue
             job.lease += 1
@@ -35,7 +37,7 @@ def claim_jobs(tables: Tables, node: int, wants: Sequence[Want]) -> list[Claimed
             else:
                 job.state, job.owner = JobState.RUNNING, node
             room -= 1
-            claimed.append(_claimed(job))
+            claimed.append(claimed_job(job))
         if heap is not None:
             for entry in passed:
                 heappush(heap, entry)
@@ -104,8 +106,8 @@ def close_job(tables: Tables, fence: JobFence) -> bool:
     return finish_job(tables, JobOutcome(key=fence.key, lease=fence.lease, end=JobEnd.DONE), 0)
 
 
-def promote_jobs(tables: Tables, limit: int) -> tuple[list[str], int]:
-    """Make due jobs ready."""
+def promote_jobs(tables: Tables, limit: int, make_ready: Callable[[StoredJob], None]) -> tuple[list[str], int]:
+    """Make due jobs ready; ``make_ready`` knows what that means for a job."""
     now, heap = tables.clock(), tables.scheduled
     queues: set[str] = set()
     while heap:
@@ -119,7 +121,7 @@ def promote_jobs(tables: Tables, limit: int) -> tuple[list[str], int]:
         heappop(heap)
         limit -= 1
         job.owner = 0
-        tables.make_ready(job)
+        make_ready(job)
         queues.add(job.queue)
     return sorted(queues), 0
 
@@ -133,15 +135,23 @@ def give_back(tables: Tables, node: int) -> None:
             tables.make_ready(job)
 
 
-def rescue_jobs(tables: Tables, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
-    """Give back the jobs of nodes that are dead or unknown."""
-    now = tables.clock()
-    rescue = Rescue(nodes=[each.node for each in tables.nodes.values() if each.beat_at <= now - dead_after_ms])
-    for node in rescue.nodes:
+def remove_dead_nodes(tables: Tables, dead_after_ms: int) -> list[int]:
+    """Forget nodes that have not beaten for so long: which."""
+    dead = [each.node for each in tables.nodes.values() if each.beat_at <= tables.clock() - dead_after_ms]
+    for node in dead:
         del tables.nodes[node]
+    return dead
+
+
+def rescue_jobs(
+    tables: Tables, limit: int, *, crash_budget: int, backoff_ms: int, passed_over: Callable[[int], bool]
+) -> Rescue:
+    """Give back the jobs of nodes that have no row, but for those that are ``passed_over``."""
+    now = tables.clock()
+    rescue = Rescue()
     lost = [job for job in tables.jobs.values() if job.state == JobState.RUNNING and job.owner not in tables.nodes]
     woken: set[str] = set()
-    for job in sorted(lost, key=lambda job: job.key)[:limit]:
+    for job in sorted((job for job in lost if not passed_over(job.key)), key=lambda job: job.key)[:limit]:
         rescue.jobs += 1
         job.crashes += 1
         job.owner = 0
@@ -159,7 +169,8 @@ def rescue_jobs(tables: Tables, dead_after_ms: int, limit: int, *, crash_budget:
     return rescue
 
 
-def _claimed(job: StoredJob) -> ClaimedJob:
+def claimed_job(job: StoredJob) -> ClaimedJob:
+    """A job as its node gets it."""
     return ClaimedJob(
         key=job.key,
         lease=job.lease,

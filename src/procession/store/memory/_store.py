@@ -10,15 +10,17 @@ import msgspec
 
 from procession.errors import Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
+from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_messages, check_text, check_variables
 from procession.store.memory import _decisions, _definitions, _jobs, _listings, _messages
 from procession.store.memory._forms import Forms
 from procession.store.memory._operating import Operating
+from procession.store.memory._queue import MemoryQueue
+from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._steps import apply_step
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
 from procession.store.rows import (
-    ClaimedJob,
     Deployed,
     Deployment,
     HistoryRow,
@@ -26,11 +28,9 @@ from procession.store.rows import (
     JobAdjustment,
     JobFence,
     JobFilter,
-    JobOutcome,
     NewJob,
     NewMessage,
     PublishResult,
-    Rescue,
     StartRequest,
     Statement,
     Step,
@@ -45,7 +45,6 @@ from procession.store.rows import (
     StoredSubscription,
     StoredUserTask,
     UserTaskFilter,
-    Want,
 )
 
 
@@ -53,7 +52,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class MemoryStore(Forms, Operating):
+class MemoryStore(Forms, Operating, MemoryQueue):
     """Everything in this object, nothing anywhere else. Several engines may share it within one event loop."""
 
     name = "memory"
@@ -63,6 +62,7 @@ class MemoryStore(Forms, Operating):
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._clock = clock or _wall_clock
         self._tables = Tables(self._clock)
+        self._queue = QueueTables(self._tables)
         self._listeners: dict[object, Callable[[str], None]] = {}
 
     # -- life -----------------------------------------------------------------------------------------------------
@@ -172,28 +172,16 @@ class MemoryStore(Forms, Operating):
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert those that are not there yet."""
         check_jobs(jobs)
+        check_plain(jobs)
         tables, now = self._tables, self._clock()
         for job in jobs:
             if job.key not in tables.jobs:
                 tables.insert_job(job, now)
 
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-        """Lease ready jobs."""
-        return _jobs.claim_jobs(self._tables, node, wants)
-
-    async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
-        """End runs under their leases."""
-        tables, now = self._tables, self._clock()
-        return [_jobs.finish_job(tables, outcome, now) for outcome in outcomes]
-
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
         now = self._clock()
         return [_jobs.adjust_job(self._tables, change, now) for change in changes]
-
-    async def promote(self, limit: int) -> tuple[list[str], int]:
-        """Make due jobs ready."""
-        return _jobs.promote_jobs(self._tables, limit)
 
     async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
         """A page, oldest first."""
@@ -278,6 +266,7 @@ class MemoryStore(Forms, Operating):
         tables.nodes.pop(node, None)
         if tables.leadership.node == node:
             tables.leadership.until = 0
+        self._release_runs(node)
         _jobs.give_back(tables, node)
 
     async def lead(self, node: int, term_ms: int) -> int:
@@ -291,10 +280,6 @@ class MemoryStore(Forms, Operating):
             leadership.term += 1
         leadership.until = now + term_ms
         return leadership.term
-
-    async def rescue(self, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
-        """Give back the jobs of the dead."""
-        return _jobs.rescue_jobs(self._tables, dead_after_ms, limit, crash_budget=crash_budget, backoff_ms=backoff_ms)
 
     async def list_nodes(self) -> list[StoredNode]:
         """The processes that work on this object."""

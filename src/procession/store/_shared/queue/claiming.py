@@ -13,7 +13,7 @@ from procession.store._shared.queue.ending import unpark
 from procession.store._shared.queue.limiting import held_limits
 from procession.store._shared.queue.rows import JobRow, job_rows, lock_runs, write_jobs, write_limits
 from procession.store._shared.queue.script import Script, ask_for
-from procession.store.rows import Want
+from procession.store.rows import ClaimedJob, Want
 
 
 def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[list[Any]]:
@@ -43,6 +43,16 @@ def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[list[Any
     yield from unpark(admission.tries)
     claimed = {row[0]: row for row in (yield from ask_for("read_claimed", sorted(admission.start)))}
     return [claimed[key] for key in admission.start]
+
+
+def room_left(wants: Sequence[Want], claimed: Sequence[ClaimedJob]) -> list[Want]:
+    """What a claim still has room for."""
+    taken = Counter(job.queue for job in claimed)
+    return [
+        Want(queue=want.queue, count=want.count - taken[want.queue])
+        for want in wants
+        if want.count > taken[want.queue] and not want.lease_ms
+    ]
 
 
 def _due(held: Iterable[JobRow], wanted: dict[str, int], now: int) -> list[JobRow]:

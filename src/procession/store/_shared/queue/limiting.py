@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from procession import limits
 from procession.errors import NotFound
 from procession.jobs.limits import LimitState, place
-from procession.jobs.options import Limit
+from procession.jobs.options import JobOptions, Limit, check_options
 from procession.store._shared.queue.rows import job_rows, lock_limits, write_jobs, write_limits
 from procession.store._shared.queue.script import Script, ask_for
 
@@ -37,13 +37,17 @@ def newest_limits(wanted: Iterable[Limit], now: int) -> Script[dict[str, LimitSt
     return found
 
 
-def set_limit(rule: Limit, now: int) -> Script[list[str]]:
-    """Change a limit's rule now. Raises NotFound. The queues that may have got jobs to claim."""
+def set_limit(rule: Limit, now: int) -> Script[list[str] | None]:
+    """Change a limit's rule now; the queues that may have got jobs to claim, None where it was the rule already.
+
+    Raises NotFound and InvalidValue.
+    """
+    check_options(JobOptions(limits=[rule]))
     found = yield from lock_limits([rule.key])
     if rule.key not in found:
         raise NotFound(f"Expected a limit with the key {rule.key!r}: a limit is there once a job has named it")
     if not found[rule.key].takes_rule(rule):
-        return []
+        return None
     queues = yield from _reconsider({rule.key}, found, now)
     yield from write_limits(found.values())
     return queues

@@ -23,10 +23,17 @@ from procession.store._shared.queue.rows import (
 from procession.store._shared.queue.script import Script, ask_for
 from procession.store._shared.refusals import clean_text, refusal_of_json
 from procession.store._shared.texts import crash_error
-from procession.store.rows import JobEnd, JobOutcome
+from procession.store.rows import JobEnd, JobOutcome, Rescue
 from procession.store.rows.queue import Answer, LogLine, ReportAnswer, RunReport
 
 DROPPED = "(the lines after this one were dropped: JOB_LOG_LINES_MAX)"
+
+
+class Settled(msgspec.Struct):
+    """The answers to outcomes, and the queues that got jobs to claim."""
+
+    answers: list[Answer]
+    woken: set[str]
 
 
 class Lost(msgspec.Struct):
@@ -37,7 +44,7 @@ class Lost(msgspec.Struct):
     woken: list[str] = []
 
 
-def settle(outcomes: Sequence[JobOutcome], now: int) -> Script[list[Answer]]:
+def settle(outcomes: Sequence[JobOutcome], now: int) -> Script[Settled]:
     """End runs under their leases; one answer each, in order. Of several outcomes of one job the first counts."""
     rejected = {outcome.key for outcome in outcomes if refusal_of_outcome(outcome)}
     seen = yield from read_jobs(outcome.key for outcome in outcomes)
@@ -66,9 +73,9 @@ def settle(outcomes: Sequence[JobOutcome], now: int) -> Script[list[Answer]]:
                 back.append(job)
             else:
                 ends.append(end)
-    yield from end_jobs(ends, now)
-    yield from put_back(back, now)
-    return answers
+    woken = yield from end_jobs(ends, now)
+    woken |= yield from put_back(back, now)
+    return Settled(answers, woken)
 
 
 def report(reports: Sequence[RunReport], now: int) -> Script[list[ReportAnswer]]:
@@ -127,6 +134,14 @@ def rescue_runs(limit: int, now: int, *, crash_budget: int, backoff_ms: int) -> 
     woken |= yield from put_back(back, now)
     result.woken = sorted(woken)
     return result
+
+
+def with_lost(rescue: Rescue, lost: Lost) -> Rescue:
+    """A rescue of jobs without traits, and what became of those with."""
+    rescue.jobs += lost.jobs
+    rescue.failed = sorted([*rescue.failed, *lost.failed])
+    rescue.woken = sorted({*rescue.woken, *lost.woken})
+    return rescue
 
 
 def release_runs(node: int, now: int) -> Script[list[str]]:

@@ -1,0 +1,332 @@
+"""The statements of the queue's scripts about keys, limits, flows, batches and counts, on dictionaries."""
+# ruff: noqa: ANN401, ARG001 - rows are whatever a script sends; the names say what the statements do
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from procession.jobs.kinds import JobState
+from procession.jobs.limits import LimitState
+from procession.store._shared.queue.rows import BatchRow
+from procession.store.memory._queue_jobs import Rows, Statement
+from procession.store.memory._queue_tables import Dependency, QueueTables
+
+# -- unique keys -------------------------------------------------------------------------------------------------------
+
+
+def hold_unique(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        if (row["tenant"], row["key"]) not in q.unique:
+            q.put(q.unique, (row["tenant"], row["key"]), (row["job"], row["until"] or 0))
+    return []
+
+
+def lock_unique(q: QueueTables, rows: Rows) -> Rows:
+    names = [(row["tenant"], row["key"]) for row in rows]
+    return [(*name, *q.unique[name]) for name in names if name in q.unique]
+
+
+def take_unique(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.unique, (row["tenant"], row["key"]), (row["job"], row["until"] or 0))
+    return []
+
+
+def free_unique(q: QueueTables, jobs: Rows, now: int) -> Rows:
+    gone = set(jobs)
+    for name in [name for name, (job, until) in q.unique.items() if job in gone and until <= now]:
+        q.drop(q.unique, name)
+    return []
+
+
+def expire_unique(q: QueueTables, limit: Rows, now: int) -> Rows:
+    over = sorted((until, name) for name, (_, until) in q.unique.items() if 0 < until <= now)
+    for _, name in over[: limit[0]]:
+        q.drop(q.unique, name)
+    return []
+
+
+def drop_unique(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.drop(q.unique, (row["tenant"], row["key"]))
+    return []
+
+
+def nothing(q: QueueTables, *_: Any) -> Rows:
+    """Locks: there is nobody else."""
+    return []
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def lock_limits(q: QueueTables, keys: Rows) -> Rows:
+    return [msgspec.structs.astuple(q.limits[key])[:8] for key in keys if key in q.limits]
+
+
+def count_slots(q: QueueTables, keys: Rows) -> Rows:
+    used = dict.fromkeys(keys, 0)
+    for key, _ in q.slots:
+        if key in used:
+            used[key] += 1
+    parked = {q.beyond(job.key).waits_for for job in q.jobs_in(JobState.THROTTLED)}
+    return [(key, used[key], key in parked) for key in keys]
+
+
+def update_limits(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.limits, row["key"], LimitState(**row))
+    return []
+
+
+def add_limits(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        if row["key"] not in q.limits:
+            q.put(q.limits, row["key"], LimitState(**row))
+    return []
+
+
+def take_slots(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.slots, (row["limit_key"], row["job"]), row["node"])
+    return []
+
+
+def slots_of(q: QueueTables, jobs: Rows) -> Rows:
+    wanted = set(jobs)
+    return sorted(slot for slot in q.slots if slot[1] in wanted)
+
+
+def free_slots(q: QueueTables, jobs: Rows) -> Rows:
+    for slot in slots_of(q, jobs):
+        q.drop(q.slots, slot)
+    return []
+
+
+def drop_slots(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.drop(q.slots, (row["limit_key"], row["job"]))
+    return []
+
+
+def expire_limits(q: QueueTables, limit: Rows, before_us: int) -> Rows:
+    used = {key for key, _ in q.slots} | {q.beyond(job.key).waits_for for job in q.jobs_in(JobState.THROTTLED)}
+    over = [
+        key
+        for key, state in sorted(q.limits.items())
+        if max(state.reserved_us, state.started_us, state.moved_us) < before_us and key not in used
+    ]
+    for key in over[: limit[0]]:
+        q.drop(q.limits, key)
+    return []
+
+
+def list_limits(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    keys = [
+        key
+        for key in sorted(q.limits, key=_bytes)
+        if which["key"] in ("", key) and _bytes(key) > _bytes(which["after"])
+    ]
+    return [(key,) for key in keys[: which["limit"]]]
+
+
+def count_limited(q: QueueTables, keys: Rows) -> Rows:
+    counts = dict.fromkeys(keys, 0)
+    for job in q.jobs_in(JobState.THROTTLED):
+        options = q.options(job.key)
+        for limit in options.limits if options is not None else []:
+            if limit.key in counts:
+                counts[limit.key] += 1
+    return [(key, count) for key, count in counts.items() if count]
+
+
+# -- flows -------------------------------------------------------------------------------------------------------------
+
+
+def add_dependencies(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        link = Dependency(row["child"], row["parent"], bool(row["either"]), bool(row["resolved"]))
+        q.put(q.links, (link.child, link.parent), link)
+    return []
+
+
+def dependents(q: QueueTables, parents: Rows) -> Rows:
+    wanted = set(parents)
+    links = [link for _, link in sorted(q.links.items()) if link.parent in wanted and not link.resolved]
+    return [(link.child, link.parent, link.either) for link in links]
+
+
+def resolve(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        name = (row["child"], row["parent"])
+        q.put(q.links, name, msgspec.structs.replace(q.links[name], resolved=True))
+    return []
+
+
+def unresolved(q: QueueTables, children: Rows) -> Rows:
+    wanted = set(children)
+    return [(key,) for key in sorted({link.child for link in q.links.values() if not link.resolved} & wanted)]
+
+
+def drop_dependencies(q: QueueTables, children: Rows) -> Rows:
+    gone = set(children)
+    for name in [name for name in q.links if name[0] in gone]:
+        q.drop(q.links, name)
+    return []
+
+
+def parents_of(q: QueueTables, child: Rows) -> Rows:
+    return [(link.parent,) for _, link in sorted(q.links.items()) if link.child == child[0]]
+
+
+# -- batches -----------------------------------------------------------------------------------------------------------
+
+
+def lock_batches(q: QueueTables, keys: Rows) -> Rows:
+    return [msgspec.structs.astuple(q.batches[key]) for key in keys if key in q.batches]
+
+
+def update_batches(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.batches, row["key"], BatchRow(**row))
+    return []
+
+
+def add_batches(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        zeros = ("state", "total", "succeeded", "failed", "deleted", "finished_at")
+        fields: dict[str, Any] = {**dict.fromkeys(zeros, 0), **row}
+        q.put(q.batches, row["key"], BatchRow(**fields))
+    return []
+
+
+def batch_parent(q: QueueTables, key: Rows) -> Rows:
+    return [(q.batches[key[0]].parent,)] if key[0] in q.batches else []
+
+
+def list_job_batches(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    found = [
+        row
+        for key, row in sorted(q.batches.items(), reverse=True)
+        if (not which["keys"] or key in which["keys"])
+        and which["tenant"] in ("", row.tenant)
+        and (not which["after"] or key < which["after"])
+    ]
+    return [msgspec.structs.astuple(row) for row in found[: which["limit"]]]
+
+
+# -- turns, logs, pauses, counts ---------------------------------------------------------------------------------------
+
+
+def add_fair(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        if (row["queue"], row["key"]) not in q.places:
+            q.put(q.places, (row["queue"], row["key"]), 0)
+    return []
+
+
+def lock_fair(q: QueueTables, rows: Rows) -> Rows:
+    return [(row["queue"], row["key"], q.places[row["queue"], row["key"]]) for row in rows]
+
+
+def set_fair(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.places, (row["queue"], row["key"]), row["place"])
+    return []
+
+
+def count_log(q: QueueTables, jobs: Rows) -> Rows:
+    counts = dict.fromkeys(jobs, 0)
+    for job, _ in q.logs:
+        if job in counts:
+            counts[job] += 1
+    return [(job, count) for job, count in counts.items() if count]
+
+
+def add_log(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.logs, (row["job"], row["number"]), (row["at"], row["level"], row["text"]))
+    return []
+
+
+def delete_logs(q: QueueTables, jobs: Rows) -> Rows:
+    gone = set(jobs)
+    for name in [name for name in q.logs if name[0] in gone]:
+        q.drop(q.logs, name)
+    return []
+
+
+def list_log(q: QueueTables, job: Rows, after: int, limit: int) -> Rows:
+    lines = [(*name, *line) for name, line in sorted(q.logs.items()) if name[0] == job[0] and name[1] > after]
+    return lines[:limit]
+
+
+def list_pauses(q: QueueTables, _: Rows) -> Rows:
+    return [(*name, *row) for name, row in sorted(q.pauses.items(), key=lambda item: (item[0][0], _bytes(item[0][1])))]
+
+
+def add_pauses(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.put(q.pauses, (row["kind"], row["name"]), (row["since"], row["reason"]))
+    return []
+
+
+def remove_pauses(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        q.drop(q.pauses, (row["kind"], row["name"]))
+    return []
+
+
+def lock_pauses(q: QueueTables, rows: Rows) -> Rows:
+    return [(row["kind"], row["name"]) for row in rows if (row["kind"], row["name"]) in q.pauses]
+
+
+def add_stats(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        name = (row["minute"], row["queue"], row["type"])
+        before = q.stats.get(name, [0, 0, 0, 0])
+        new = [row["succeeded"], row["failed"], row["retried"], row["run_ms"]]
+        q.put(q.stats, name, [old + more for old, more in zip(before, new, strict=True)])
+    return []
+
+
+def list_stats(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    names = sorted(q.stats, key=lambda name: (name[0], _bytes(name[1]), _bytes(name[2])))
+    return [
+        (*name, *q.stats[name])
+        for name in names
+        if which["since"] <= name[0] < which["until"] and which["queue"] in ("", name[1])
+    ]
+
+
+def expire_stats(q: QueueTables, limit: Rows, before: int) -> Rows:
+    for name in [name for name in sorted(q.stats) if name[0] < before][: limit[0]]:
+        q.drop(q.stats, name)
+    return []
+
+
+def _bytes(text: str) -> bytes:
+    """Texts are in the order of their bytes, as in every store."""
+    return text.encode()
+
+
+STATEMENTS: Final[dict[str, Statement]] = {
+    "lock_unique_of": nothing,
+    "read_batches": lock_batches,
+    **{
+        each.__name__: each
+        for each in (
+            *(hold_unique, lock_unique, take_unique, free_unique, expire_unique, drop_unique, lock_limits, count_slots),
+            *(update_limits, add_limits, take_slots, slots_of, free_slots, drop_slots, expire_limits, list_limits),
+            *(count_limited, add_dependencies, dependents, resolve, unresolved, drop_dependencies, parents_of),
+            *(lock_batches, update_batches, add_batches, batch_parent, list_job_batches, add_fair, lock_fair),
+            *(set_fair, count_log, add_log, delete_logs, list_log, list_pauses, add_pauses, remove_pauses),
+            *(lock_pauses, add_stats, list_stats, expire_stats),
+        )
+    },
+}
