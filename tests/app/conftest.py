@@ -30,11 +30,18 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(
+    params=[
+        "memory",
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.postgres),
+        pytest.param("mariadb", marks=pytest.mark.mariadb),
+    ]
+)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database of the story's own."""
-    if request.param == "postgresql":
-        return request.getfixturevalue("postgres_url")
+    if request.param in ("postgres", "mariadb"):
+        return request.getfixturevalue(f"{request.param}_url")
     return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path / 'a b' / 'shop ünï.db'}"
 
 

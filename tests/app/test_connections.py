@@ -377,6 +377,11 @@ async def test_on_sqlite_the_commit_wakes_the_workers_of_this_process(sqlite_url
     await wakes(Procession(sqlite_url, settings=RARELY), sqlite_url, connect)
 
 
+@pytest.mark.parametrize("connect", ON_MARIADB)
+async def test_on_mariadb_the_commit_wakes_the_workers_of_this_process(mariadb_url: str, connect: Open) -> None:
+    await wakes(Procession(mariadb_url, settings=RARELY), mariadb_url, connect)
+
+
 @pytest.mark.parametrize("connect", ON_POSTGRES)
 async def test_the_commit_wakes_workers_elsewhere(postgres_url: str, connect: Open) -> None:
     elsewhere = Procession(postgres_url, settings=RARELY)

@@ -1,6 +1,6 @@
 """The worlds that the stories of the core are told in: the pure core, and the engine on each kind of store.
 
-A story that takes ``world`` is told four times. One that needs the core's own insides is marked ``pure`` and told once;
+A story that takes ``world`` is told five times. One that needs the core's own insides is marked ``pure`` and told once;
 the mark says why. One about what only a store can show is marked ``stored`` and told on the stores.
 """
 
@@ -16,9 +16,11 @@ import pytest
 from procession.app.wiring import store_factory
 from procession.testing.store_world import StoreWorld
 from procession.testing.world import CoreWorld
+from tests.support.mariadb import MariadbDatabases
 from tests.support.postgres import PostgresDatabases
 
-RUNNERS = ("core", "memory", "sqlite", "postgres")
+RUNNERS = ("core", "memory", "sqlite", "postgres", "mariadb")
+SERVERS = ("postgres", "mariadb")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -28,7 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     definition = metafunc.definition
     names = RUNNERS[:1] if definition.get_closest_marker("pure") else RUNNERS
     names = names[1:] if definition.get_closest_marker("stored") else names
-    marked = [pytest.param(name, marks=pytest.mark.postgres) if name == "postgres" else name for name in names]
+    marked = [pytest.param(name, marks=getattr(pytest.mark, name)) if name in SERVERS else name for name in names]
     metafunc.parametrize("runner", marked)
 
 
@@ -56,7 +58,7 @@ def make_world(
         def make() -> CoreWorld | StoreWorld:
             if runner == "core":
                 return CoreWorld()
-            made = StoreWorld(database(), migrate=runner != "postgres")
+            made = StoreWorld(database(), migrate=runner not in SERVERS)
             opened.callback(made.close)
             return made
 
@@ -65,6 +67,11 @@ def make_world(
                 return "memory://"
             if runner == "sqlite":
                 return f"sqlite:///{tmp_path}/story.db"
+            if runner == "mariadb":
+                lenders: MariadbDatabases = request.getfixturevalue("mariadb_databases")
+                lent = lenders.lend()
+                opened.callback(lenders.give_back, lent)
+                return lent
             databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
             url = databases.create(template=request.getfixturevalue("migrated_database"))
             opened.callback(databases.drop, url)

@@ -11,11 +11,18 @@ import pytest_asyncio
 from tests.operations.stage import Stage
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=[
+        "memory",
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.postgres),
+        pytest.param("mariadb", marks=pytest.mark.mariadb),
+    ]
+)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of each kind."""
-    if request.param == "postgres":
-        return request.getfixturevalue("postgres_url")
+    if request.param in ("postgres", "mariadb"):
+        return request.getfixturevalue(f"{request.param}_url")
     return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path / 'test.db'}"
 
 
