@@ -84,7 +84,7 @@ class World:
 
     async def _decide(self, asked: set[tuple[str, str]]) -> None:
         """The managers look at their list of tasks."""
-        for task in await self.app.user_tasks(group="managers", limit=1000):
+        for task in await self.app.user_tasks(candidate_group="managers", limit=1000):
             plan = self.plans.get(task.process_instance_key)
             if plan is None or (plan.slow_managers and (plan.order_id, "remind managers") not in asked):
                 continue

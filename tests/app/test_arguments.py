@@ -121,7 +121,7 @@ OTHERS: dict[str, Call] = {
     "incidents, process": lambda app, it: app.incidents(process_id=it),
     "user_tasks": lambda app, it: app.user_tasks(process_instance_key=it),
     "user_tasks, assignee": lambda app, it: app.user_tasks(assignee=it),
-    "user_tasks, group": lambda app, it: app.user_tasks(group=it),
+    "user_tasks, candidate_group": lambda app, it: app.user_tasks(candidate_group=it),
     "messages": lambda app, it: app.messages(it),
     "messages, limit": lambda app, it: app.messages(limit=it),
     "subscriptions": lambda app, it: app.subscriptions(process_instance_key=it),

@@ -59,7 +59,7 @@ async def test_an_order_goes_its_way_and_says_at_every_stop_what_it_waits_for(sh
 
     assert (await shop.publish("goods", correlation_key="Ä-17")).process_instance_keys == [key]
     await shop.run_until_idle()
-    (task,) = await shop.user_tasks(group="managers")
+    (task,) = await shop.user_tasks(candidate_group="managers")
     assert waits(await shop.instance(key)) == {
         "approve": f"waits for a person to complete user task {task.user_task_key}"
     }

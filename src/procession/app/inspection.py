@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,10 +21,10 @@ from procession.app.views import (
     ProcessDefinition,
     ProcessInstance,
     Subscription,
-    UserTask,
-    status_of,
+    statuses_of,
 )
 from procession.core import decode_state
+from procession.core.commands import AnyCommand
 from procession.core.events import AnyEvent, Migrated
 from procession.engine import Engine
 from procession.errors import InvalidValue, NotFound
@@ -31,7 +32,7 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.schedule import to_datetime
 from procession.limits import PAGE_MAX
 from procession.store.port import Store
-from procession.store.rows import InstanceFilter, JobFilter, UserTaskFilter
+from procession.store.rows import InstanceFilter, JobFilter, StoredIncident, StoredInstance, StoredSubscription
 
 _events = msgspec.json.Decoder(list[AnyEvent])
 
@@ -49,6 +50,10 @@ class Inspection:
     def _store(self) -> Store:
         return self._engine.store
 
+    async def _command(self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None) -> None:
+        """Give a command to an instance, which has to be this tenant's where there is one."""
+        await self._engine.command(instance, command, fences=fences, tenant=self._tenant)
+
     async def definitions(self, process_id: str = "") -> list[ProcessDefinition]:
         """Deployed versions, the newest first within each process id."""
         arguments.text(process_id, "process_id")
@@ -59,7 +64,8 @@ class Inspection:
         """The BPMN file of a version, byte for byte. Raises NotFound."""
         arguments.key(process_definition_key, "process_definition_key")
         rows = await self._store.definitions([process_definition_key])
-        content = await self._store.resource(rows[0].resource) if rows else None
+        is_theirs = bool(rows) and self._tenant in ("", rows[0].tenant)
+        content = await self._store.resource(rows[0].resource) if is_theirs else None
         if content is None:
             message = f"Expected a process definition with key {process_definition_key}, found none"
             raise NotFound(message)
@@ -85,18 +91,14 @@ class Inspection:
     async def instance(self, process_instance_key: int) -> InstanceDetails:
         """One instance: state, variables, active elements with why they wait, open incidents. Raises NotFound."""
         arguments.key(process_instance_key, "process_instance_key")
-        rows = await self._store.load([process_instance_key])
-        if not rows:
-            message = f"Expected a process instance with key {process_instance_key}, found none"
-            raise NotFound(message)
-        row = rows[0]
-        incidents = await self._store.list_incidents(instance=row.key, limit=PAGE_MAX)
+        row = await self._stored_instance(process_instance_key)
+        incidents = await self._incidents_of(row.key)
         row.incidents = len(incidents)
         variables: dict[str, Any] = msgspec.json.decode(row.variables or b"{}")
         elements = []
         if row.state:
             definition = await self._engine.definitions.obtain(row.definition)
-            subscriptions = await self._store.list_subscriptions(instance=row.key)
+            subscriptions = await self._subscriptions_of(row.key)
             elements = elements_of(definition, decode_state(row.state, variables), subscriptions)
         return InstanceDetails(
             instance=ProcessInstance.of(row),
@@ -109,7 +111,7 @@ class Inspection:
         self,
         process_id: str = "",
         *,
-        state: str = "",
+        state: str | Sequence[str] = "",
         business_id: str = "",
         with_incident: bool = False,
         tag: str = "",
@@ -119,11 +121,11 @@ class Inspection:
     ) -> list[ProcessInstance]:
         """A page of instances, the newest first; ``after`` is the last key of the page before. Raises InvalidValue.
 
-        ``state`` is ACTIVE, COMPLETED, TERMINATED or SUSPENDED.
+        ``state`` is ACTIVE, COMPLETED, TERMINATED or SUSPENDED, or several of them.
         """
         which = InstanceFilter(
             process_id=arguments.text(process_id, "process_id"),
-            status=status_of(state) if state else -1,
+            statuses=statuses_of(state),
             business_id=arguments.text(business_id, "business_id"),
             with_incident=with_incident,
             tag=arguments.text(tag, "tag"),
@@ -136,7 +138,7 @@ class Inspection:
 
     async def count_instances(self, process_id: str = "") -> dict[str, int]:
         """How many instances there are per state."""
-        counts = await self._store.count_instances(arguments.text(process_id, "process_id"))
+        counts = await self._store.count_instances(arguments.text(process_id, "process_id"), tenant=self._tenant)
         return {ProcessInstance.state_name(status): count for status, count in sorted(counts.items())}
 
     async def jobs(
@@ -165,7 +167,8 @@ class Inspection:
 
     async def count_jobs(self) -> dict[tuple[str, str], int]:
         """How many jobs there are per (queue, state)."""
-        return {(queue, JobState(state).name): n for (queue, state), n in (await self._store.count_jobs()).items()}
+        counts = await self._store.count_jobs(tenant=self._tenant)
+        return {(queue, JobState(state).name): count for (queue, state), count in counts.items()}
 
     async def incidents(
         self, *, process_instance_key: int = 0, process_id: str = "", after: int = 0, limit: int = 100
@@ -174,37 +177,27 @@ class Inspection:
         rows = await self._store.list_incidents(
             instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
             process_id=arguments.text(process_id, "process_id"),
+            tenant=self._tenant,
             after=arguments.key_or_none(after, "after"),
             limit=arguments.page(limit),
         )
         return [Incident.of(row) for row in rows]
 
-    async def user_tasks(
-        self, *, process_instance_key: int = 0, assignee: str = "", group: str = "", after: int = 0, limit: int = 100
-    ) -> list[UserTask]:
-        """A page of open user tasks, the oldest first: of an instance, of a person, or offered to a group."""
-        which = UserTaskFilter(
-            instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
-            assignee=arguments.text(assignee, "assignee"),
-            candidate_group=arguments.text(group, "group"),
-            tenant=self._tenant,
-            after=arguments.key_or_none(after, "after"),
-            limit=arguments.page(limit),
-        )
-        return [UserTask.of(row) for row in await self._store.list_user_tasks(which)]
-
     async def messages(self, name: str = "", *, limit: int = 100) -> list[Message]:
         """Buffered messages, the oldest first."""
         arguments.text(name, "the name of a message")
-        return [Message.of(row) for row in await self._store.list_messages(name=name, limit=arguments.page(limit))]
+        rows = await self._store.list_messages(name=name, tenant=self._tenant, limit=arguments.page(limit))
+        return [Message.of(row) for row in rows]
 
     async def subscriptions(
-        self, *, process_instance_key: int = 0, name: str = "", limit: int = PAGE_MAX
+        self, *, process_instance_key: int = 0, name: str = "", after: int = 0, limit: int = 100
     ) -> list[Subscription]:
-        """What is waited for, by instances and by start events."""
+        """A page of what is waited for, by instances and by start events; ``after`` is the last key before."""
         rows = await self._store.list_subscriptions(
             instance=arguments.key_or_none(process_instance_key, "process_instance_key"),
             name=arguments.text(name, "name"),
+            tenant=self._tenant,
+            after=arguments.key_or_none(after, "after"),
             limit=arguments.page(limit),
         )
         return [Subscription.of(row) for row in rows]
@@ -216,10 +209,7 @@ class Inspection:
     async def history(self, process_instance_key: int) -> list[HistoryEvent]:
         """Everything that happened to an instance, in order, as far as its history level kept it. Raises NotFound."""
         arguments.key(process_instance_key, "process_instance_key")
-        rows = await self._store.load([process_instance_key])
-        if not rows:
-            message = f"Expected a process instance with key {process_instance_key}, found none"
-            raise NotFound(message)
+        await self._stored_instance(process_instance_key)
         found: list[HistoryEvent] = []
         after, places, version = 0, _Places(), 0
         while page := await self._store.history(process_instance_key, after=after, limit=PAGE_MAX):
@@ -232,6 +222,31 @@ class Inspection:
                 found += [places.event(row.position, at, event) for event in _events.decode(row.events)]
             after = page[-1].position
         return found
+
+    # -- internal -------------------------------------------------------------------------------------------------
+    async def _stored_instance(self, key: int) -> StoredInstance:
+        """An instance of this tenant, where there is one. Raises NotFound."""
+        row = await self._engine.load(key, self._tenant)
+        if row is None:
+            message = f"Expected a process instance with key {key}, found none"
+            raise NotFound(message)
+        return row
+
+    async def _incidents_of(self, instance: int) -> list[StoredIncident]:
+        """All open incidents of an instance, however many."""
+        rows = page = await self._store.list_incidents(instance=instance, limit=PAGE_MAX)
+        while len(page) == PAGE_MAX:
+            page = await self._store.list_incidents(instance=instance, after=page[-1].key, limit=PAGE_MAX)
+            rows = [*rows, *page]
+        return rows
+
+    async def _subscriptions_of(self, instance: int) -> list[StoredSubscription]:
+        """All that an instance waits for, however much."""
+        rows = page = await self._store.list_subscriptions(instance=instance, limit=PAGE_MAX)
+        while len(page) == PAGE_MAX:
+            page = await self._store.list_subscriptions(instance=instance, after=page[-1].key, limit=PAGE_MAX)
+            rows = [*rows, *page]
+        return rows
 
 
 class _Places:

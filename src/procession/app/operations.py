@@ -6,17 +6,29 @@ It translates users' words into commands; what may be done, and what follows, is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import Any, Self, Unpack, cast
 
 from procession.app import arguments
-from procession.app.batches import Batch, BatchError, How, Which, command_of, filter_of
+from procession.app.batches import (
+    Batch,
+    BatchError,
+    BatchTrial,
+    How,
+    RestartOptions,
+    Which,
+    command_of,
+    filter_of,
+    restart_of,
+)
 from procession.app.inspection import Inspection
 from procession.app.views import View
 from procession.core import MigrationFinding
-from procession.core.commands import Activate, Migrate, Modify, Move, Resume, Suspend
+from procession.core.commands import Activate, Migrate, Modify, Move, Suspend
 from procession.engine.batches import BatchRequest
+from procession.engine.restarts import Plan, Restart
 from procession.engine.values import plain_variables
 from procession.errors import Conflict, InvalidValue, NotFound
+from procession.limits import PAGE_MAX
 
 
 class Finding(View, frozen=True, kw_only=True):
@@ -30,6 +42,38 @@ class Finding(View, frozen=True, kw_only=True):
     def of(cls, found: MigrationFinding) -> Finding:
         """As the rules say it."""
         return cls(severity=found.severity, element_id=found.element, message=found.message)
+
+
+class Restarted(View, frozen=True, kw_only=True):
+    """What a restart began, or would begin (``process_instance_key`` 0)."""
+
+    process_instance_key: int
+    from_process_instance_key: int
+    process_definition_id: str
+    process_definition_key: int
+    version: int
+    before: list[str]
+    after: list[str]
+    variables: dict[str, Any]
+    business_id: str
+    tags: list[str]
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """As it was planned."""
+        command, definition = plan.command, plan.definition
+        return cls(
+            process_instance_key=command.instance,
+            from_process_instance_key=plan.source.key,
+            process_definition_id=definition.process_id,
+            process_definition_key=definition.key,
+            version=definition.version,
+            before=command.at,
+            after=command.after,
+            variables=command.variables,
+            business_id=command.business_id,
+            tags=plan.source.tags,
+        )
 
 
 class Operations(Inspection):
@@ -60,7 +104,7 @@ class Operations(Inspection):
             move=[_move(source, target) for source, target in arguments.mapping(move, "move").items()],
             terminate=await self._element_instances(process_instance_key, terminate),
         )
-        await self._engine.command(process_instance_key, command)
+        await self._command(process_instance_key, command)
 
     async def suspend(self, process_instance_key: int) -> None:
         """Let an instance rest: its jobs and timers are hidden until ``resume``. Raises NotFound, Conflict.
@@ -69,12 +113,12 @@ class Operations(Inspection):
         Instances that it called are not suspended with it.
         """
         arguments.key(process_instance_key, "process_instance_key")
-        await self._engine.command(process_instance_key, Suspend())
+        await self._command(process_instance_key, Suspend())
 
     async def resume(self, process_instance_key: int) -> None:
-        """Let a suspended instance go on; timers that became due meanwhile fire now. Raises NotFound, Conflict."""
+        """Let a suspended instance go on; what became due or came meanwhile happens now. Raises NotFound, Conflict."""
         arguments.key(process_instance_key, "process_instance_key")
-        await self._engine.command(process_instance_key, Resume())
+        await self._engine.resume_instance(process_instance_key, tenant=self._tenant)
 
     async def migrate_instance(
         self,
@@ -93,17 +137,42 @@ class Operations(Inspection):
         arguments.key(process_instance_key, "process_instance_key")
         arguments.key(target_process_definition_key, "target_process_definition_key")
         names = arguments.names_to_names(mapping, "mapping")
-        engine = self._engine
-        findings = await engine.migration_findings(process_instance_key, target_process_definition_key, names)
+        engine, target = self._engine, target_process_definition_key
+        findings = await engine.migration_findings(process_instance_key, target, names, tenant=self._tenant)
         if not dry_run:
-            await engine.migrate_instance(process_instance_key, target_process_definition_key, names)
+            await engine.migrate_instance(process_instance_key, target, names, tenant=self._tenant)
         return [Finding.of(found) for found in findings]
+
+    async def retry_job(self, job_key: int) -> None:
+        """Try a follow-up or timer again that has failed for good; ``jobs`` lists them (state FAILED).
+
+        A job of an element is tried again by ``resolve``. Raises NotFound, Conflict.
+        """
+        await self._engine.retry_job(arguments.key(job_key, "job_key"), tenant=self._tenant)
+
+    async def restart(
+        self, process_instance_key: int, *, dry_run: bool = False, **how: Unpack[RestartOptions]
+    ) -> Restarted:
+        """Start a new instance from what an ended one left; with ``dry_run`` only say what that would be.
+
+        ``before``, ``after``: the elements that it begins before or behind, at least one. ``variables``: ``last``
+        (those that the ended one had at its end), ``initial`` (those that it began with; the history has to be kept at
+        level ``full``) or ``none``; ``changes`` are written over them. It is of the same version unless
+        ``process_definition_key`` says another, and has the same tags and, unless ``business_id`` is False, business
+        id. Raises NotFound, Conflict for one that runs or a history that does not say, InvalidValue.
+        """
+        arguments.key(process_instance_key, "process_instance_key")
+        restart = restart_of(how)
+        plan = await self._engine.restart_instance(
+            process_instance_key, restart, tenant=self._tenant, dry_run=bool(dry_run)
+        )
+        return Restarted.of(plan)
 
     # -- deletion -------------------------------------------------------------------------------------------------
     async def delete_instance(self, process_instance_key: int) -> None:
         """Delete an ended instance with its history and everything that it called. Raises NotFound, Conflict."""
         arguments.key(process_instance_key, "process_instance_key")
-        await self._engine.delete_instance(process_instance_key)
+        await self._engine.delete_instance(process_instance_key, tenant=self._tenant)
 
     async def delete_definition(self, process_definition_key: int) -> None:
         """Delete a version with its start events and its ended instances. Raises NotFound, Conflict while one runs.
@@ -111,7 +180,7 @@ class Operations(Inspection):
         Where it was the latest, the version before is; its start events wait for nothing until it is deployed again.
         """
         arguments.key(process_definition_key, "process_definition_key")
-        await self._engine.delete_definition(process_definition_key)
+        await self._engine.delete_definition(process_definition_key, tenant=self._tenant)
 
     # -- many instances -------------------------------------------------------------------------------------------
     async def batch(self, kind: str, *, per_second: float = 0, which: Which | None = None, **how: Unpack[How]) -> int:
@@ -119,26 +188,44 @@ class Operations(Inspection):
 
         ``kind``: ``cancel`` (``reason``), ``modify`` (``activate``, ``move``), ``migrate``
         (``target_process_definition_key``, ``mapping``), ``resolve`` (``retries``; every incident, of
-        ``which["process_id"]``), ``delete`` (ended ones). ``which`` names filters of ``instances``; active instances
-        are meant where no state is said, completed ones for ``delete``. Called instances are left out. At most
+        ``which["process_id"]``), ``restart`` (as ``restart``), ``delete`` (the last two of ended ones). ``which`` names
+        filters of ``instances``; its ``state`` may be several. Where it says none, active instances are meant, or, of
+        ended ones, completed ones (``delete``) or both (``restart``). Called instances are left out. At most
         ``per_second`` are begun. Each is done once, whatever dies meanwhile; what refuses is an error of the batch.
         Raises InvalidValue, NotFound.
         """
-        command = command_of(kind, how)
-        if isinstance(command, Migrate):
-            await self._engine.definitions.obtain(command.definition)
-        meant = filter_of(kind, cast("Which", arguments.mapping(which, "which")), self._tenant)
-        request = BatchRequest(meant, command, arguments.rate(per_second, "per_second"))
+        request = await self._batch_request(kind, which, how, per_second)
         return await self._engine.begin_batch(kind, request, tenant=self._tenant)
 
-    async def batches(self, *, limit: int = 100) -> list[Batch]:
-        """Batches, the newest first."""
-        return [Batch.of(row) for row in await self._store.batches(limit=arguments.page(limit))]
+    async def try_batch(self, kind: str, *, which: Which | None = None, **how: Unpack[How]) -> BatchTrial:
+        """What ``batch`` would do, changing nothing: how many items, and why some of the first 1,000 would fail.
+
+        Raises InvalidValue, NotFound.
+        """
+        request = await self._batch_request(kind, which, how, 0)
+        total, errors = await self._engine.try_batch(request, PAGE_MAX)
+        return BatchTrial(
+            kind=kind,
+            total=total,
+            tried=min(total, PAGE_MAX),
+            errors=[BatchError(key=item, message=message) for item, message in errors],
+        )
+
+    async def retry_batch(self, batch_key: int) -> int:
+        """Do the failed items of a batch that is over again, as another batch; its key. Raises NotFound, Conflict."""
+        return await self._engine.retry_batch(arguments.key(batch_key, "batch_key"), tenant=self._tenant)
+
+    async def batches(self, *, after: int = 0, limit: int = 100) -> list[Batch]:
+        """A page of batches, the newest first; ``after`` is the last key of the page before."""
+        rows = await self._store.batches(
+            tenant=self._tenant, after=arguments.key_or_none(after, "after"), limit=arguments.page(limit)
+        )
+        return [Batch.of(row) for row in rows]
 
     async def batch_progress(self, batch_key: int) -> Batch:
         """How far a batch is. Raises NotFound."""
         arguments.key(batch_key, "batch_key")
-        rows = await self._store.batches(keys=[batch_key])
+        rows = await self._store.batches(keys=[batch_key], tenant=self._tenant)
         if not rows:
             message = f"Expected a batch with key {batch_key}, found none"
             raise NotFound(message)
@@ -160,6 +247,14 @@ class Operations(Inspection):
             raise Conflict(message)
 
     # -- internal -------------------------------------------------------------------------------------------------
+    async def _batch_request(self, kind: str, which: Which | None, how: How, per_second: float) -> BatchRequest:
+        """What a batch is to do. Raises InvalidValue, NotFound."""
+        command = command_of(kind, how)
+        if isinstance(command, Migrate | Restart) and command.definition:
+            await self._engine.obtain_definition(command.definition, self._tenant)
+        meant = filter_of(kind, cast("Which", arguments.mapping(which, "which")), self._tenant)
+        return BatchRequest(meant, command, arguments.rate(per_second, "per_second"))
+
     async def _element_instances(self, instance: int, named: Sequence[str | int]) -> list[int]:
         """Keys of element instances; an element id stands for all of them that are active. Raises NotFound."""
         if isinstance(named, str):

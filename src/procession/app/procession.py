@@ -22,7 +22,6 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -32,22 +31,14 @@ from procession.app import arguments
 from procession.app.adapters import Connection
 from procession.app.commits import Commits
 from procession.app.connections import end_of, execute
-from procession.app.deployments import File, read_files
+from procession.app.forms import Forms
 from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
-from procession.app.views import Deployment, ProcessInstance, Published
+from procession.app.user_tasks import UserTasks
+from procession.app.verbs import Verbs
 from procession.app.wiring import StoreFactory, Target, redacted, store_factory, target_of
 from procession.app.working import Working
-from procession.core.commands import (
-    Cancel,
-    CompleteUserTask,
-    ResolveIncident,
-    Send,
-    SetVariables,
-    StartInstance,
-    UpdateUserTask,
-)
-from procession.core.listening import RETRIES_MAX
+from procession.core.commands import Send, StartInstance
 from procession.engine import Counters, Engine, History, Settings
 from procession.engine.values import encode_json, plain_variables
 from procession.errors import Conflict, Misconfigured
@@ -61,7 +52,7 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Working, Operations):
+class Procession(Working, Operations, UserTasks, Forms, Verbs):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
@@ -249,20 +240,20 @@ class Procession(Working, Operations):
         finally:
             await store.close()
 
-    # -- processes ------------------------------------------------------------------------------------------------
-    async def deploy(self, *files: File) -> Deployment:
-        """Deploy BPMN and DMN files (paths, or (name, bytes) pairs) together, all or nothing.
+    # -- tenants --------------------------------------------------------------------------------------------------
+    def for_tenant(self, tenant_id: str) -> Procession:
+        """The same application as one tenant sees it: what is another's is not there, whatever its key.
 
-        The answer is the list of processes; ``decisions`` of it are the decisions. A bare task whose id is the name of
-        a registered method is bound to it from this version on. A process whose bytes and bindings are those of its
-        latest version makes no new one (``created`` is False), nor does a decision whose file and imports are the same.
-        Raises InvalidModel with every problem of every file, NotFound for a missing file.
+        It is open while this one is, and shares everything with it. Raises InvalidValue, and Misconfigured where this
+        one is another tenant's.
         """
-        deployed = await self._engine.deploy(
-            read_files(files), tenant=self._tenant, methods=self.handlers.methods.keys()
-        )
-        return Deployment.of(deployed)
+        arguments.name(tenant_id, "tenant_id")
+        if self._tenant not in ("", tenant_id):
+            message = f"This application is tenant '{self._tenant}''s: make the view of another from the whole one"
+            raise Misconfigured(message)
+        return OneTenant(self, tenant_id)
 
+    # -- starts -----------------------------------------------------------------------------------------------------
     async def start(
         self,
         process_id: str,
@@ -349,89 +340,6 @@ class Procession(Working, Operations):
         """See that what your transaction has written is found when it is over (``connections.end_of`` says when)."""
         self._commits.expect(connection, is_over, queue)
 
-    async def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:  # noqa: ASYNC109 - what users of asyncio.wait_for expect
-        """Wait until an instance is over. ``timeout`` in seconds. Raises NotFound, InvalidValue, TimeoutError."""
-        arguments.key(process_instance_key, "process_instance_key")
-        async with asyncio.timeout(arguments.seconds(timeout, "timeout")):
-            await self._engine.wait_ended(process_instance_key)
-        return (await self.instance(process_instance_key)).instance
-
-    async def cancel(self, process_instance_key: int, *, reason: str = "") -> None:
-        """End an instance and everything it called. Raises NotFound, Conflict when it is over or was called."""
-        arguments.key(process_instance_key, "process_instance_key")
-        await self._engine.command(process_instance_key, Cancel(reason=arguments.reason(reason)))
-
-    async def set_variables(
-        self,
-        process_instance_key: int,
-        variables: dict[str, Any],
-        *,
-        element_instance_key: int = 0,
-        local: bool = False,
-    ) -> None:
-        """Write variables of an instance, or of one of its scopes. Raises NotFound, InvalidValue."""
-        arguments.key(process_instance_key, "process_instance_key")
-        scope = arguments.key_or_none(element_instance_key, "element_instance_key")
-        command = SetVariables(arguments.variables(variables), element_instance=scope, local=bool(local))
-        await self._engine.command(process_instance_key, command)
-
-    async def resolve(self, incident_key: int, *, retries: int = 1) -> None:
-        """Try again what raised an incident; ``retries`` are the new attempts of its job. Raises NotFound, Conflict."""
-        arguments.key(incident_key, "incident_key")
-        arguments.whole(retries, "retries", 1, RETRIES_MAX)
-        await self._engine.command_for("incident", incident_key, ResolveIncident(incident_key, retries))
-
-    # -- messages and signals -------------------------------------------------------------------------------------
-    async def publish(
-        self,
-        name: str,
-        *,
-        correlation_key: str = "",
-        variables: dict[str, Any] | None = None,
-        ttl: str | float | timedelta = 0,
-        message_id: str = "",
-    ) -> Published:
-        """Publish a message to whoever waits for its name and correlation key, or buffer it for ``ttl``.
-
-        ``ttl`` is seconds, a text such as ``1h`` or ``30s``, an ISO 8601 duration, or a timedelta. With a
-        ``message_id`` the same message is buffered once. Raises InvalidValue.
-        """
-        arguments.name(name, "the name of a message")
-        arguments.key_text(correlation_key, "correlation_key")
-        arguments.key_text(message_id, "message_id")
-        ttl_ms = arguments.ttl_ms(ttl)
-        (key,) = await self._engine.take_keys(1)
-        result = await self._engine.publish(
-            name,
-            correlation_key,
-            variables,
-            ttl_ms=ttl_ms,
-            message_id=message_id,
-            tenant=self._tenant,
-            key=key,
-        )
-        return Published.of(key, result)
-
-    async def broadcast(self, name: str, variables: dict[str, Any] | None = None) -> list[int]:
-        """Broadcast a signal; the keys of the instances reached or started. Raises InvalidValue."""
-        arguments.name(name, "the name of a signal")
-        return await self._engine.broadcast(name, variables, tenant=self._tenant)
-
-    # -- user tasks -----------------------------------------------------------------------------------------------
-    async def complete_user_task(self, user_task_key: int, variables: dict[str, Any] | None = None) -> None:
-        """Finish a user task with its results. Raises NotFound, InvalidValue."""
-        arguments.key(user_task_key, "user_task_key")
-        command = CompleteUserTask(user_task_key, arguments.variables(variables))
-        await self._engine.command_for("user_task", user_task_key, command)
-
-    async def assign_user_task(self, user_task_key: int, assignee: str) -> None:
-        """Give a user task to a person; an empty ``assignee`` takes it back. Raises NotFound."""
-        arguments.key(user_task_key, "user_task_key")
-        arguments.text(assignee, "assignee")
-        action = "assign" if assignee else "unassign"
-        command = UpdateUserTask(user_task_key, {"assignee": assignee}, action)
-        await self._engine.command_for("user_task", user_task_key, command)
-
     # -- internal -------------------------------------------------------------------------------------------------
     @property
     def _engine(self) -> Engine:
@@ -465,6 +373,35 @@ class Procession(Working, Operations):
         """A queue got a job by a transaction that is not ours."""
         if self._opened is not None:
             self._opened.announce(queue)
+
+
+class OneTenant(Procession):
+    """The application as one tenant sees it; made by ``Procession.for_tenant``."""
+
+    def __init__(self, whole: Procession, tenant_id: str) -> None:  # everything else is the whole's
+        self._whole = whole
+        self._tenant = tenant_id
+        self._sync: SyncProcession | None = None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the whole has
+        return getattr(self._whole, name)
+
+    async def open(self, *, run_workers: bool = True, migrate: bool | None = None) -> Self:
+        """It is open while the whole is. Raises Misconfigured."""
+        del run_workers, migrate
+        raise Misconfigured(_NOT_THE_WHOLE)
+
+    async def close(self) -> None:
+        """It is open while the whole is. Raises Misconfigured."""
+        raise Misconfigured(_NOT_THE_WHOLE)
+
+    def use(self, url: str) -> Self:
+        """Its database is the whole's. Raises Misconfigured."""
+        del url
+        raise Misconfigured(_NOT_THE_WHOLE)
+
+
+_NOT_THE_WHOLE = "This is one tenant's view of an application: open, close and change that application itself"
 
 
 def _with_options(settings: Settings, level: HistoryLevel | None, *, strict: bool | None) -> Settings:

@@ -6,13 +6,13 @@ datetimes in UTC.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from procession.app.arguments import text
+from procession.app.arguments import names, text
 from procession.core.state import Status
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind, JobState
@@ -32,6 +32,11 @@ from procession.store.rows import (
     StoredUserTask,
 )
 
+if TYPE_CHECKING:
+    from procession.app.forms import Form
+
+EMBEDDED = "camunda-forms:bpmn:"  # what stands before the id of a form that the process carries with it
+
 
 class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Base of all views."""
@@ -48,6 +53,12 @@ def status_of(state: str) -> Status:
     except KeyError:
         message = f"Expected a state ({', '.join(status.name for status in Status)}), found '{state}'"
         raise InvalidValue(message) from None
+
+
+def statuses_of(states: str | Sequence[str]) -> list[int]:
+    """The statuses that one or several names stand for; none for an empty text. Raises InvalidValue."""
+    named = [states] if isinstance(states, str) else names(states, "state")
+    return sorted({int(status_of(state)) for state in named if state})
 
 
 def _when(instant: int) -> datetime | None:
@@ -118,16 +129,20 @@ class DecisionDefinition(View, frozen=True, kw_only=True):
 
 
 class Deployment(list[ProcessDefinition]):
-    """The answer to a deployment: the processes of its files, and beside them the decisions."""
+    """The answer to a deployment: the processes of its files, and beside them the decisions and the forms."""
 
-    def __init__(self, processes: Iterable[ProcessDefinition], decisions: Iterable[DecisionDefinition]) -> None:
+    def __init__(
+        self, processes: Iterable[ProcessDefinition], decisions: Iterable[DecisionDefinition], forms: Iterable[Form]
+    ) -> None:
         super().__init__(processes)
         self.decisions = list(decisions)
+        self.forms = list(forms)
 
     @classmethod
-    def of(cls, deployed: Deployed) -> Self:
+    def of(cls, deployed: Deployed, forms: Iterable[Form]) -> Self:
         """The view of the rows."""
-        return cls(map(ProcessDefinition.of, deployed.definitions), map(DecisionDefinition.of, deployed.decisions))
+        processes = map(ProcessDefinition.of, deployed.definitions)
+        return cls(processes, map(DecisionDefinition.of, deployed.decisions), forms)
 
 
 class ProcessInstance(View, frozen=True, kw_only=True):
@@ -276,7 +291,8 @@ class UserTask(View, frozen=True, kw_only=True):
     due_date: datetime | None
     follow_up_date: datetime | None
     priority: int
-    form_key: str
+    form_key: str  # of a deployed form its key; else as the model says it
+    external_form_reference: str  # where the form is one that only others know
     creation_date: datetime | None
     tenant_id: str
 
@@ -295,7 +311,8 @@ class UserTask(View, frozen=True, kw_only=True):
             due_date=_when(row.due_at),
             follow_up_date=_when(row.follow_up_at),
             priority=row.priority,
-            form_key=row.form_key,
+            form_key=str(row.form) if row.form else row.form_key,
+            external_form_reference="" if row.form_key.startswith(EMBEDDED) else row.form_key,
             creation_date=_when(row.created_at),
             tenant_id=row.tenant,
         )

@@ -116,7 +116,7 @@ class Working(Inspection):
             is_completion_condition_fulfilled=is_completion_condition_fulfilled,
             is_cancel_remaining_instances=is_cancel_remaining_instances,
         )
-        await self._engine.command(await self._instance_of(job_key), command, fences=_fence(job_key, lease))
+        await self._command(await self._instance_of(job_key), command, fences=_fence(job_key, lease))
 
     async def fail_job(
         self,
@@ -143,11 +143,11 @@ class Working(Inspection):
             raise Conflict(f"Job {job_key} has failed for good already: its incident is to be resolved")
         if retries <= 0:
             command = FailJob(job_key, text or "its worker reported a failure", values)
-            await self._engine.command(job.instance, command, fences=_fence(job_key, lease))
+            await self._command(job.instance, command, fences=_fence(job_key, lease))
             return
         if values:
             scope = SetVariables(values, element_instance=job.element_instance, local=True)
-            await self._engine.command(job.instance, scope)
+            await self._command(job.instance, scope)
         again = JobOutcome(
             key=job_key, lease=job.lease, end=JobEnd.RETRY, delay_ms=delay_ms, error=text, retries=retries
         )
@@ -166,7 +166,7 @@ class Working(Inspection):
             arguments.reason(message),
             arguments.variables(variables),
         )
-        await self._engine.command(await self._instance_of(job_key), command, fences=_fence(job_key, lease))
+        await self._command(await self._instance_of(job_key), command, fences=_fence(job_key, lease))
 
     async def update_job(
         self,
@@ -185,22 +185,25 @@ class Working(Inspection):
             retries=-1 if retries is None else arguments.whole(retries, "retries", 1, RETRIES_MAX),
             priority=None if priority is None else arguments.whole(priority, "priority", -PRIORITY_MAX, PRIORITY_MAX),
         )
+        if self._tenant:
+            await self.stored_job(job_key)
         await self._adjust(change)
 
     async def stored_job(self, job_key: int) -> StoredJob:
         """One job as it is stored. Raises NotFound."""
         arguments.key(job_key, "job_key")
         rows = await self._store.list_jobs(JobFilter(after=job_key - 1, limit=1))
-        if not rows or rows[0].key != job_key or rows[0].kind in (JobKind.TIMER, JobKind.FOLLOW_UP):
-            raise NotFound(f"Expected a job with key {job_key}, found none: it was completed or canceled")
+        is_theirs = bool(rows) and rows[0].key == job_key and self._tenant in ("", rows[0].tenant)
+        if not is_theirs or rows[0].kind in (JobKind.TIMER, JobKind.FOLLOW_UP):
+            raise NotFound(_no_job(job_key))
         return rows[0]
 
     # -- internal -------------------------------------------------------------------------------------------------
     async def _instance_of(self, job_key: int) -> int:
         """The instance that a job belongs to; what was given out here is known without asking. Raises NotFound."""
         instance = self.remote.instance_of(job_key) or await self._store.find("job", job_key)
-        if not instance:
-            raise NotFound(f"Expected a job with key {job_key}, found none: it was completed or canceled")
+        if not instance or (self._tenant and await self._engine.load(instance, self._tenant) is None):
+            raise NotFound(_no_job(job_key))
         return instance
 
     async def _adjust(self, change: JobAdjustment) -> None:
@@ -218,6 +221,10 @@ class Working(Inspection):
 def _fence(job_key: int, lease: int) -> dict[int, int] | None:
     """The lease that a command is given under, if it says one."""
     return {job_key: lease} if lease else None
+
+
+def _no_job(job_key: int) -> str:
+    return f"Expected a job with key {job_key}, found none: it was completed or canceled"
 
 
 def _lost(job_key: int, lease: int, now: int) -> str:

@@ -78,7 +78,7 @@ def _list(instance: int, assignee: str, group_name: str, after: int, limit: int)
 
     async def work(app: Procession) -> list[UserTask]:
         return await app.user_tasks(
-            process_instance_key=instance, assignee=assignee, group=group_name, after=after, limit=limit
+            process_instance_key=instance, assignee=assignee, candidate_group=group_name, after=after, limit=limit
         )
 
     rows = run(work)

@@ -66,6 +66,10 @@ class Decisions:
             raise NotAtHand(request)
         return found[0]
 
+    async def form_of(self, request: FormRequest) -> DeployedForm | None:
+        """The form that is meant now. Raises Unavailable."""
+        return await self._look_up_form(request)
+
     def outdated(self, definition: Definition) -> list[Request]:
         """What to find out (again) before a step of this process."""
         asked = self._asked.get(definition.key)
