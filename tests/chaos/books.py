@@ -7,6 +7,7 @@ table is looked at by its rows, with plain SQL. What does not balance is a line 
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -23,9 +24,11 @@ from procession.core.events import AnyEvent
 from procession.store.port import Store
 from procession.store.rows import InstanceFilter, StoredInstance
 from tests.chaos.models import JOBS, outcome_of, process_of, variables_of, words_of
+from tests.support import mariadb
 
 PAGE = 500
 SHOWN = 30
+_KEY = re.compile(r"\bkey\b")  # a reserved word on MariaDB
 _decode_events = msgspec.json.Decoder(list[AnyEvent]).decode
 
 Line = list[str]
@@ -195,6 +198,7 @@ _MUST_BE_EMPTY = {
 _MESSAGES = {
     "sqlite": "select key, name, correlation_key from procession_message where spent = 0",
     "postgresql": "select key, name, correlation_key from procession.message",
+    "mysql": "select key, name, correlation_key from procession_message",
 }
 
 
@@ -217,5 +221,9 @@ def query(url: str, sql: str) -> list[tuple[Any, ...]]:
     if url.startswith("sqlite"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
             return connection.execute(sql.format(s="procession_")).fetchall()
+    if url.startswith("mysql"):
+        with closing(mariadb.connect(url, autocommit=True)) as connection, connection.cursor() as cursor:
+            cursor.execute(_KEY.sub("`key`", sql.format(s="procession_")))
+            return list(cursor.fetchall())
     with psycopg.connect(url, autocommit=True) as connection:
         return connection.execute(sql.format(s="procession.")).fetchall()  # type: ignore[arg-type] - our own text

@@ -41,7 +41,7 @@ BAD_VALUES = {
 }
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres", "mariadb"])
 def url(request: pytest.FixtureRequest, tmp_path) -> str:
     match request.param:
         case "memory":
@@ -49,7 +49,7 @@ def url(request: pytest.FixtureRequest, tmp_path) -> str:
         case "sqlite":
             return f"sqlite:///{tmp_path / 'bad.db'}"
         case _:
-            return request.getfixturevalue("postgres_url")
+            return request.getfixturevalue(f"{request.param}_url")
 
 
 @pytest_asyncio.fixture

@@ -26,12 +26,12 @@ PACE_S = (0.5, 3.0)  # between two kills: a worker needs a second to begin, and 
 pytestmark = pytest.mark.kill
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
 def url(request: pytest.FixtureRequest, tmp_path) -> str:
     """A database that several processes work on."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'chaos.db'}"
-    return request.getfixturevalue("postgres_url")
+    return request.getfixturevalue(f"{request.param}_url")
 
 
 class Killing:

@@ -1,4 +1,4 @@
-"""PostgreSQL crashes and comes back, or loses sessions, while instances run: loops survive, and the books balance."""
+"""A database crashes and comes back, or loses sessions, while instances run: loops survive, and the books balance."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 
 import psycopg
+import pymysql
 import pytest
 
+from procession.lab._own_server import OwnServer
+from procession.lab.mariadb_server import MariadbServer
 from procession.lab.postgres_server import PostgresServer
 from tests.chaos.books import SHOWN, differences, query
 from tests.chaos.herd import Herd
 from tests.chaos.ledger import read
 from tests.chaos.scene import SEED, active, prepare
+from tests.support import mariadb
 
 INSTANCES = int(os.environ.get("CHAOS_RESTART_INSTANCES", "1600"))
 RESTARTS = int(os.environ.get("CHAOS_RESTARTS", "2"))
@@ -77,33 +81,80 @@ def running(url: str, folder) -> Iterator[Running]:
         assert not found, f"seed {SEED}, {len(found)} differences:\n" + "\n".join(found[:SHOWN])
 
 
-def test_a_database_that_crashes_twice_under_load_loses_nothing(postgres_server: PostgresServer, tmp_path):
-    with running(postgres_server.url(), tmp_path) as runs:
+@pytest.fixture(params=["postgres", "mariadb"])
+def server(request: pytest.FixtureRequest) -> OwnServer:
+    """A durable server of the test's own."""
+    return request.getfixturevalue(f"{request.param}_server")
+
+
+def database_on(server: OwnServer) -> str:
+    """The URL of a database on it."""
+    if isinstance(server, PostgresServer):
+        return server.url()
+    assert isinstance(server, MariadbServer)
+    with closing(mariadb.connect(server.url())) as connection:
+        connection.query("create database chaos")
+    return server.url("chaos")
+
+
+def test_a_database_that_crashes_twice_under_load_loses_nothing(server: OwnServer, tmp_path):
+    with running(database_on(server), tmp_path) as runs:
         for _ in range(RESTARTS):
             runs.until_runs(INSTANCES // 4)
-            postgres_server.restart(immediate=True)
+            server.restart(immediate=True)
 
 
-def test_a_database_that_is_killed_and_away_for_a_while_loses_nothing(postgres_server: PostgresServer, tmp_path):
-    with running(postgres_server.url(), tmp_path) as runs:
+def test_a_database_that_is_killed_and_away_for_a_while_loses_nothing(server: OwnServer, tmp_path):
+    with running(database_on(server), tmp_path) as runs:
         runs.until_runs(INSTANCES // 4)
-        postgres_server.kill()
+        server.kill()
         until = time.monotonic() + 3  # longer than any heartbeat may be missed
         while time.monotonic() < until:
             runs.look_on("the database is away")
-        postgres_server.start()
+        server.start()
 
 
-def test_sessions_that_are_ended_one_by_one_lose_nothing(postgres_url: str, tmp_path):
-    chance = random.Random(SEED)
-    with running(postgres_url, tmp_path) as runs, psycopg.connect(postgres_url, autocommit=True) as killer:
-        ended = 0
-        while ended < 60:
-            runs.look_on("sessions end")
+@pytest.fixture(params=["postgres", "mariadb"])
+def url(request: pytest.FixtureRequest) -> str:
+    """A database whose sessions can be ended."""
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@contextmanager
+def ending_sessions(url: str, chance: random.Random) -> Iterator[Callable[[], bool]]:
+    """A function that ends one session of ours, whichever; whether there was one."""
+    if url.startswith("mysql"):
+        with closing(mariadb.connect(url, autocommit=True)) as killer, killer.cursor() as cursor:
+
+            def end_mariadb() -> bool:
+                cursor.execute(
+                    "select id from information_schema.processlist where db = database() and id <> connection_id()"
+                )
+                sessions = [number for (number,) in cursor.fetchall()]
+                if sessions:
+                    with suppress(pymysql.err.OperationalError):  # it has ended by itself
+                        cursor.execute(f"kill connection {chance.choice(sessions)}")
+                return bool(sessions)
+
+            yield end_mariadb
+        return
+    with psycopg.connect(url, autocommit=True) as killer:
+
+        def end_postgres() -> bool:
             sessions = killer.execute(
                 "select pid from pg_stat_activity where application_name like 'procession%' "
                 "and datname = current_database() order by pid"
             ).fetchall()
-            if sessions and active(postgres_url):
+            if sessions:
                 killer.execute("select pg_terminate_backend(%s)", chance.choice(sessions))
-                ended += 1
+            return bool(sessions)
+
+        yield end_postgres
+
+
+def test_sessions_that_are_ended_one_by_one_lose_nothing(url: str, tmp_path):
+    with running(url, tmp_path) as runs, ending_sessions(url, random.Random(SEED)) as end_one:
+        ended = 0
+        while ended < 60:
+            runs.look_on("sessions end")
+            ended += bool(active(url)) and end_one()

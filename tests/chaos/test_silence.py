@@ -26,12 +26,12 @@ SILENT_S = 2 * (QUICK.dead_after_ms + QUICK.lead_term_ms) / 1000 + 1
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(LONGEST_S + 60)]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
 def url(request: pytest.FixtureRequest, tmp_path) -> str:
     """A database that several processes work on."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'chaos.db'}"
-    return request.getfixturevalue("postgres_url")
+    return request.getfixturevalue(f"{request.param}_url")
 
 
 def test_a_process_that_was_silent_for_too_long_changes_nothing_twice(url: str, tmp_path):

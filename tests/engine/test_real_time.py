@@ -19,6 +19,7 @@ from procession.engine import Engine, Settings
 from procession.errors import Unavailable
 from procession.jobs.kinds import JobState
 from procession.store.memory import MemoryStore
+from procession.store.mysql import MysqlStore
 from procession.store.port import Store
 from procession.store.postgres import PostgresStore
 from procession.store.rows import JobFilter
@@ -45,16 +46,21 @@ MODEL = resource(
 Make = Callable[[], Awaitable[Store]]
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+SERVERS = {"postgres": PostgresStore, "mariadb": MysqlStore}
+
+
+@pytest.fixture(
+    params=["memory", "sqlite", *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in SERVERS)]
+)
 def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """Another connection to the same data at each call."""
     memory = MemoryStore()
-    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
+    url = request.getfixturevalue(f"{request.param}_url") if request.param in SERVERS else ""
 
     async def make() -> Store:
         if request.param == "memory":
             return memory
-        store = PostgresStore(url) if url else SqliteStore(str(tmp_path / "test.db"))
+        store = SERVERS[request.param](url) if url else SqliteStore(str(tmp_path / "test.db"))
         await store.migrate()
         await store.open()
         return store

@@ -1,4 +1,4 @@
-"""SQLite and PostgreSQL answer like the memory store, whatever is asked in whatever order."""
+"""SQLite, PostgreSQL and MariaDB answer like the memory store, whatever is asked in whatever order."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from procession.ids import Keys
+from procession.store.mysql import MysqlStore
 from procession.store.port import Store
 from procession.store.postgres import PostgresStore
 from procession.store.sqlite import SqliteStore
 from tests.store.machine import Jobs, Mail, Steps, TwoStores
+from tests.support.mariadb import MariadbDatabases
 from tests.support.postgres import PostgresDatabases
 
 # Making a failing example small takes hundreds of databases: minutes on a server. It is printed as it was found.
@@ -86,3 +88,28 @@ async def _migrate(url: str) -> None:
     store = PostgresStore(url)
     await store.migrate()
     await store.close()
+
+
+class EverythingOnMariadb(Jobs, Steps, Mail):
+    """The same against MariaDB; each example on a database that is empty again."""
+
+    databases: MariadbDatabases
+
+    def open_other(self) -> Store:
+        self.memory_keys, self.other_keys = (Keys(range(2_000_000, 3_000_000)) for _ in range(2))
+        self.url = self.databases.lend()
+        store = MysqlStore(self.url, clock=self.clock, pool_size=1, lanes=1)
+        self.runner.run(store.open())
+        return store
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.databases.give_back(self.url)
+
+
+def test_mariadb_answers_like_memory(mariadb_databases: MariadbDatabases) -> None:
+    EverythingOnMariadb.databases = mariadb_databases
+    run_state_machine_as_test(
+        EverythingOnMariadb,
+        settings=settings(SETTINGS, max_examples=15, stateful_step_count=20, phases=WITHOUT_SHRINKING),
+    )

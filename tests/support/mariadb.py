@@ -15,6 +15,7 @@ FIXTURES = frozenset({"mariadb_url", "mariadb_databases", "mariadb_server", "mak
 MISSING = "no MariaDB server on this machine: on Debian and Ubuntu `apt-get install mariadb-server` brings it"
 
 _KEPT = frozenset({"procession_migration", "procession_channel_lock"})
+_COUNTED = ("procession_node", "procession_history")  # numbers that the server gives, from 1 again
 _RESET = {
     "procession_sequence": "update procession_sequence set `next` = 1 where name = 'key'",
     "procession_leader": "update procession_leader set node = 0, term = 0, `until` = 0",
@@ -58,6 +59,8 @@ class MariadbDatabases:
             for table, _ in cursor.fetchall():
                 if table not in _KEPT:
                     cursor.execute(_RESET.get(table, f"delete from {table}"))
+            for table in _COUNTED:
+                cursor.execute(f"alter table {table} auto_increment = 1")
         self._migrated.append(url)
 
     def close(self) -> None:

@@ -133,7 +133,7 @@ async def finish(sessions: Sessions, outcomes: Sequence[JobOutcome]) -> list[boo
             answers.append(is_held)
             if not is_held:
                 continue
-            if outcome.end in (JobEnd.DONE, JobEnd.CANCELED):
+            if outcome.end is JobEnd.DONE:
                 done.append(outcome.key)
             else:
                 ends.append(_end_of_run(outcome))
