@@ -47,6 +47,7 @@ from procession.store.rows import (
     UserTaskFilter,
     Want,
 )
+from procession.store.rows.keeping import Kept
 from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch, StoredBatchError
 
 Clock = Callable[[], int]
@@ -368,6 +369,24 @@ class Store(Protocol):
 
     async def batch_errors(self, batch: int, *, after: int = 0, limit: int = 1000) -> list[StoredBatchError]:
         """Why items were not done, by item."""
+        ...
+
+    # -- what edges keep ------------------------------------------------------------------------------------------
+    async def keep(self, rows: Sequence[Kept]) -> None:
+        """Insert or replace, in one transaction; ``created_at`` is when a row was first kept."""
+        ...
+
+    async def kept(
+        self, kind: str, *, key: int = 0, name: str = "", after: int = 0, newest: bool = False, limit: int = 100
+    ) -> list[Kept]:
+        """A page of a kind by key, the other way round with ``newest``; ``after`` is the last key of the page before.
+
+        ``key`` and ``name`` restrict.
+        """
+        ...
+
+    async def forget_kept(self, kind: str, *, keys: Sequence[int] = (), before: int = 0) -> int:
+        """Delete those of a kind with these keys, and those whose keys are below ``before``; how many."""
         ...
 
     # -- nodes ----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_messages, check_text, check_variables
 from procession.store.memory import _decisions, _definitions, _jobs, _listings, _messages
 from procession.store.memory._forms import Forms
+from procession.store.memory._keeping import Keeping
 from procession.store.memory._operating import Operating
 from procession.store.memory._queue import MemoryQueue
 from procession.store.memory._queue_tables import QueueTables
@@ -52,7 +53,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class MemoryStore(Forms, Operating, MemoryQueue):
+class MemoryStore(Forms, Keeping, Operating, MemoryQueue):
     """Everything in this object, nothing anywhere else. Several engines may share it within one event loop."""
 
     name = "memory"

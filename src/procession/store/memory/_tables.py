@@ -24,6 +24,7 @@ from procession.store.rows import (
     StoredSubscription,
     StoredUserTask,
 )
+from procession.store.rows.keeping import Kept
 from procession.store.rows.operating import StoredBatch
 
 Channel = tuple[str, int, str, str]  # tenant, trigger, name, correlation key
@@ -97,6 +98,7 @@ class Tables:
         self.user_tasks: dict[int, StoredUserTask] = {}
         self.history: dict[int, list[HistoryRow]] = {}
         self.position = 0
+        self.kept: dict[tuple[str, int], Kept] = {}
         self.batches: dict[int, StoredBatch] = {}
         self.batch_errors: dict[tuple[int, int], str] = {}  # by batch and item
         self.nodes: dict[int, StoredNode] = {}

@@ -19,6 +19,7 @@ from procession.store.mysql import _publishing as publishing
 from procession.store.mysql import _reading as reading
 from procession.store.mysql import _steps as steps_of
 from procession.store.mysql._address import Address
+from procession.store.mysql._keeping import Keeping
 from procession.store.mysql._migrating import MIGRATIONS, applied_versions, migrate
 from procession.store.mysql._operating import Operating
 from procession.store.mysql._sessions import Options, Sessions
@@ -63,7 +64,7 @@ _KEY_MAX: Final = 2**63 - 1
 _FINDABLE: Final = ("job", "user_task", "incident", "subscription")
 
 
-class MysqlStore(Operating):
+class MysqlStore(Keeping, Operating):
     """A database of MariaDB 10.6 or MySQL 8.0, or newer. Any number of processes may work on it.
 
     All tables are in the URL's database, their names begin with ``procession_``. ``lanes`` commits may be under way at

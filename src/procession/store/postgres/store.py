@@ -19,6 +19,7 @@ from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
 from procession.store.postgres._forms import Forms
 from procession.store.postgres._hints import Announcer, Listener
+from procession.store.postgres._keeping import Keeping
 from procession.store.postgres._migrating import MIGRATIONS, applied_versions, migrate
 from procession.store.postgres._operating import Operating
 from procession.store.postgres._publishing import broadcast, publish
@@ -69,7 +70,7 @@ class HistoryCursor(Row):
     position: int = 0
 
 
-class PostgresStore(Forms, Operating):
+class PostgresStore(Forms, Keeping, Operating):
     """A PostgreSQL database, 14 or newer. Any number of processes may work on it.
 
     ``schema`` holds all tables; several schemas in one database are several stores. ``lanes`` commits may be under way

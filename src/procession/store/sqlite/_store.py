@@ -53,6 +53,7 @@ from procession.store.rows import (
 )
 from procession.store.sqlite import _connection, _decisions, _definitions, _jobs, _listings, _messages, _nodes, _schema
 from procession.store.sqlite._forms import Forms
+from procession.store.sqlite._keeping import Keeping
 from procession.store.sqlite._operating import Operating
 from procession.store.sqlite._session import STATEMENTS, as_json
 from procession.store.sqlite._steps import commit_steps
@@ -65,7 +66,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class SqliteStore(Forms, Operating):
+class SqliteStore(Forms, Keeping, Operating):
     """A database file.
 
     ``synchronous`` says what a commit promises. NORMAL: it survives the end of every process, however sudden; if the

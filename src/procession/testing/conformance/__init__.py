@@ -15,6 +15,7 @@ from procession.testing.conformance.deciding import TestDecisions, TestFindDecis
 from procession.testing.conformance.deploying import TestDeploy, TestFindDefinition
 from procession.testing.conformance.enqueuing import TestEnqueue, TestKeys, TestPromote
 from procession.testing.conformance.forming import TestForms
+from procession.testing.conformance.keeping import TestKeeping
 from procession.testing.conformance.leasing import TestAdjustments, TestRemoteLeases
 from procession.testing.conformance.listing import TestIncidents, TestListings, TestUserTasks
 from procession.testing.conformance.messaging import TestPublish, TestPublishingJobs, TestSignals, TestSubscribe
@@ -47,6 +48,7 @@ __all__ = [
     "TestHints",
     "TestHistory",
     "TestIncidents",
+    "TestKeeping",
     "TestKeys",
     "TestLeader",
     "TestListings",
