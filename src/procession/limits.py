@@ -39,11 +39,16 @@ RESCUE_MAX: Final = 1_000
 ENQUEUE_MAX: Final = 10_000
 KEY_BLOCK: Final = 100_000
 CALLER_KEYS: Final = 100_000  # kept for rows in transactions of callers; a start takes two
+SEARCH_LIMIT_MAX: Final = 10_000  # records of one page over HTTP, as in Camunda 8
+SEARCH_MATCHES_MAX: Final = 10_000  # matches that are counted, and put into another order than that of their keys
+SEARCH_ROWS_MAX: Final = 100_000  # rows that one search looks at: about a second
+SCOPE_SCAN_MAX: Final = 10_000  # active instances looked through for an element instance that nobody has named before
 REMOTE_WORKERS_MAX: Final = 20_000  # workers of other processes that wait for jobs in one process
 PAGE_MAX: Final = 1_000  # rows of one page of a listing
 
 # Time, in milliseconds ----------------------------------------------------------------------------------------------
 MESSAGE_TTL_MS_MAX: Final = 366 * 24 * 3_600_000
+AWAIT_MS_MAX: Final = 600_000  # how long one request may wait: for jobs, for the end of an instance
 REMOTE_LEASE_MS_MAX: Final = 366 * 24 * 3_600_000  # how long a worker elsewhere may keep a job
 TIMER_MS_MAX: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z, the last instant every store can hold
 HEARTBEAT_MS: Final = 2_000

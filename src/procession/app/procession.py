@@ -29,9 +29,11 @@ import msgspec
 
 from procession.app import arguments
 from procession.app.adapters import Connection
+from procession.app.commanding import Commanding
 from procession.app.commits import Commits
 from procession.app.connections import end_of, execute
 from procession.app.forms import Forms
+from procession.app.looking import Looking
 from procession.app.operations import Operations
 from procession.app.sync import SyncProcession
 from procession.app.user_tasks import UserTasks
@@ -52,7 +54,7 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Working, Operations, UserTasks, Forms, Verbs):
+class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Verbs):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``

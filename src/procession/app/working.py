@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from procession.app import arguments
 from procession.app.inspection import Inspection
 from procession.app.views import View
@@ -51,8 +53,9 @@ class ActivatedJob(View, frozen=True, kw_only=True):
     delivery: Delivery
 
     def to_dict(self) -> dict[str, Any]:
-        """The record with its JSON names."""
-        return {name: value for name, value in super().to_dict().items() if name != "delivery"}
+        """The record with its JSON names, without the delivery itself."""
+        named = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
+        return {name: msgspec.to_builtins(getattr(self, field)) for name, field in named if field != "delivery"}
 
 
 class Working(Inspection):
