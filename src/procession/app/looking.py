@@ -5,8 +5,7 @@ It changes nothing. What an instance went through is the fold of its history, as
 
 from __future__ import annotations
 
-from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 
@@ -54,12 +53,6 @@ class Past(msgspec.Struct, kw_only=True):
 
 class Looking(Inspection):
     """The edges' half of ``Procession``."""
-
-    def for_tenant(self, tenant_id: str) -> Self:
-        """The same open application, working for another tenant."""
-        other = copy(self)
-        other._tenant = arguments.text(tenant_id, "tenant_id")  # noqa: SLF001 - of its own class
-        return other
 
     @property
     def rows(self) -> Store:

@@ -10,7 +10,6 @@ from procession.api.endpoints import Call, Content, Endpoint
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Found, Record, Request, Search, Text, listed, search
-from procession.api.verbs.definitions import has_start_form
 from procession.api.verbs.user_tasks import Form, form_of
 from procession.api.words import key_of, text_or_none
 from procession.errors import NotFound
@@ -128,7 +127,7 @@ async def deploy(call: Call) -> Deployment:
     tenant = call.desk.tenant(call.who, named)
     app = call.desk.app_of(tenant)
     deployed = await app.deploy(*((part.filename, part.data) for part in files))
-    forms = [form.form_key for form in getattr(deployed, "forms", ())]
+    forms = [form.form_key for form in deployed.forms]
     rows = await call.desk.definitions(row.process_definition_key for row in deployed)
     decisions = (
         {row.key: row for row in await call.desk.rows.list_decisions(tenant=tenant)} if deployed.decisions else {}
@@ -266,7 +265,7 @@ async def delete_resource(call: Call) -> DeletedResource:
             await call.desk.app.delete_definition(row.key)
             call.desk.forget_definition(row.key)
         case StoredForm():
-            await call.desk.rows.delete_form(row.key)
+            await call.desk.app.delete_form(row.key)
         case StoredDecision():
             raise Problem(501, "Decisions cannot be deleted: deploy a version without the rules instead")
     return DeletedResource(resource_key=str(row.key))
@@ -274,25 +273,17 @@ async def delete_resource(call: Call) -> DeletedResource:
 
 async def get_form(call: Call) -> Form:
     """One deployed form."""
-    key = key_of(call.path["formKey"], "formKey")
-    form = await form_of(call, str(key))
-    if form is None:
-        raise NotFound(f"Expected a form with key {key}, found none")
-    return form
+    found = await call.desk.app.form(key_of(call.path["formKey"], "formKey"))
+    if not call.who.sees(found.tenant_id):
+        raise NotFound(f"Expected a form with key {found.form_key}, found none")
+    return form_of(found)
 
 
 async def get_start_form(call: Call) -> Form | None:
-    """The form of a process' start event; nothing where it has none that was deployed."""
+    """The form of a process' start event; nothing where it has none that was deployed or embedded."""
     row = await call.desk.definition(call.who, key_of(call.path["processDefinitionKey"], "processDefinitionKey"))
-    if not await has_start_form(call, row):
-        return None
-    definition = await call.desk.app.compiled(row.key)
-    for index in definition.elements[0].starts:
-        task = definition.elements[index].user_task
-        if task is not None and task.form_id is not None:
-            found = await call.desk.rows.find_form(str(task.form_id.text), tenant=row.tenant)
-            return await form_of(call, str(found.key)) if found is not None else None
-    return None
+    found = await call.desk.app.start_form(row.key)
+    return form_of(found) if found is not None else None
 
 
 def _get(path: str, operation: str, verb: Any, summary: str, answer: Any, **more: Any) -> Endpoint:  # noqa: ANN401

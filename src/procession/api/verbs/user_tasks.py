@@ -9,12 +9,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from procession.api.endpoints import Call, Endpoint, Load
-from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import (
     Date,
     Found,
-    Instant,
     Number,
     Record,
     Request,
@@ -28,8 +26,8 @@ from procession.api.search import (
     search,
 )
 from procession.api.verbs.variables import Variable, VariableSearchResult, shortened, variables_of
-from procession.api.words import key_of, text_or_none, when
-from procession.core.commands import UpdateUserTask as Update
+from procession.api.words import key_of, key_or_none, text_or_none, when
+from procession.app.forms import FormDetails
 from procession.errors import NotFound
 from procession.store.rows import StoredUserTask
 from procession.store.rows import UserTaskFilter as RowFilter
@@ -165,7 +163,6 @@ async def records_of(call: Call, rows: list[StoredUserTask]) -> list[UserTask]:
     records: list[UserTask] = []
     for row in rows:
         definition, instance = definitions.get(row.definition), instances.get(row.instance)
-        is_deployed = row.form_key.isascii() and row.form_key.isdigit()
         records.append(
             UserTask(
                 user_task_key=str(row.key),
@@ -186,8 +183,8 @@ async def records_of(call: Call, rows: list[StoredUserTask]) -> list[UserTask]:
                 completion_date=None,
                 due_date=when(row.due_at),
                 follow_up_date=when(row.follow_up_at),
-                form_key=row.form_key if is_deployed else None,
-                external_form_reference=None if is_deployed else text_or_none(row.form_key),
+                form_key=key_or_none(row.form),
+                external_form_reference=text_or_none(row.form_key),
                 custom_headers={},
                 priority=row.priority,
                 tags=instance.tags if instance is not None else [],
@@ -278,9 +275,10 @@ async def assign_user_task(call: Call) -> None:
     body: AssignUserTask = call.body
     row = await the_task(call)
     call.about.update(process_instance_key=row.instance, before=row.assignee, after=body.assignee)
-    if row.assignee and body.allow_override is False:
-        raise Problem(409, f"User task {row.key} is assigned to '{row.assignee}' already, and must not be overridden")
-    await call.desk.app.assign_user_task(row.key, body.assignee)
+    if body.allow_override is False:
+        await call.desk.app.claim_user_task(row.key, body.assignee)
+    else:
+        await call.desk.app.assign_user_task(row.key, body.assignee)
 
 
 async def unassign_user_task(call: Call) -> None:
@@ -297,30 +295,13 @@ async def update_user_task(call: Call) -> None:
     changes = _changes(body.changeset or Changeset())
     call.about.update(process_instance_key=row.instance, after=changes)
     if changes:
-        await call.desk.app.command(row.instance, Update(row.key, changes))
+        await call.desk.app.update_user_task(row.key, **changes)
 
 
 def _changes(changeset: Changeset) -> dict[str, Any]:
-    """Our names and values of what changes."""
-    changes: dict[str, Any] = {}
-    for name, value in msgspec.structs.asdict(changeset).items():
-        if value is UNSET or value is None:
-            continue
-        if name in {"due_date", "follow_up_date"}:
-            changes[{"due_date": "due", "follow_up_date": "follow_up"}[name]] = _instant(value, name)
-        else:
-            changes[name] = value
-    return changes
-
-
-def _instant(text: str, name: str) -> int:
-    """Milliseconds since the epoch, 0 for the empty text. Raises Problem."""
-    if not text:
-        return 0
-    try:
-        return int(msgspec.convert(text, Instant).timestamp() * 1000)
-    except msgspec.ValidationError:
-        raise Problem(400, f"Expected {name} to be an instant with its offset (RFC 3339)") from None
+    """What changes; null is no change."""
+    given = msgspec.structs.asdict(changeset).items()
+    return {name: value for name, value in given if value is not UNSET and value is not None}
 
 
 async def complete_user_task(call: Call) -> None:
@@ -332,26 +313,20 @@ async def complete_user_task(call: Call) -> None:
 
 
 async def user_task_form(call: Call) -> Form | None:
-    """The form that it is shown in; nothing where it has none that was deployed."""
+    """The form that it is shown in, deployed or embedded; nothing where it has none of these."""
     row = await the_task(call)
-    return await form_of(call, row.form_key)
+    found = await call.desk.app.user_task_form(row.key)
+    return form_of(found) if found is not None else None
 
 
-async def form_of(call: Call, form_key: str) -> Form | None:
-    """A deployed form by its key."""
-    if not (form_key.isascii() and form_key.isdigit()):
-        return None
-    rows = await call.desk.rows.list_forms(key=int(form_key))
-    if not rows or not call.who.sees(rows[0].tenant):
-        return None
-    form = rows[0]
-    content = await call.desk.rows.resource(form.resource)
+def form_of(found: FormDetails) -> Form:
+    """As clients see it."""
     return Form(
-        form_key=str(form.key),
-        form_id=form.form_id,
-        version=form.version,
-        schema=(content or b"").decode(errors="replace"),
-        tenant_id=tenant_id_of(form.tenant),
+        form_key=str(found.form_key),
+        form_id=found.form_id,
+        version=found.version,
+        schema=msgspec.json.encode(found.form_schema).decode(),
+        tenant_id=tenant_id_of(found.tenant_id),
     )
 
 
