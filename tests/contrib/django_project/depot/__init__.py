@@ -1,0 +1,1 @@
+"""An app with a table, handlers of each kind, and a process."""
