@@ -251,7 +251,7 @@ class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Ver
         """
         arguments.name(tenant_id, "tenant_id")
         if self._tenant not in ("", tenant_id):
-            message = f"This application is tenant '{self._tenant}''s: make the view of another from the whole one"
+            message = f"This application is one of tenant '{self._tenant}': make the view of another from the whole one"
             raise Misconfigured(message)
         return OneTenant(self, tenant_id)
 
