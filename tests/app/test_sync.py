@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from procession import Procession, SyncProcession
+from procession.app.commanding import Commanding
+from procession.app.looking import Looking
 from procession.errors import InvalidValue, Misconfigured, Unavailable
 from procession.testing.bpmn import process
 
@@ -39,7 +41,7 @@ def app(url: str) -> Iterator[Procession]:
 def test_it_has_the_verbs_and_options_of_the_asynchronous_one() -> None:
     life = {"open", "close", "run", "run_until_idle", "migrate", "schema_version", "use", "using", "forget"}
     life |= {"method", "job"}
-    inner = {"prepare_start", "execute_on", "expect_commit"}
+    inner = {"prepare_start", "execute_on", "expect_commit"} | set(vars(Commanding)) | set(vars(Looking))  # for edges
     for name, verb in inspect.getmembers(Procession, inspect.isfunction):
         if name.startswith("_") or name in life | inner:
             continue

@@ -30,10 +30,12 @@ class Commanding(Inspection):
 
         Raises NotFound, InvalidValue.
         """
+        arguments.key(process_definition_key, "process_definition_key")
+        await self._engine.obtain_definition(process_definition_key, self._tenant)
         return await self._engine.start_instance(
             "",
             variables,
-            definition=arguments.key(process_definition_key, "process_definition_key"),
+            definition=process_definition_key,
             business_id=arguments.text(business_id, "business_id"),
             tags=arguments.tags(tags),
             tenant=self._tenant,
@@ -43,12 +45,12 @@ class Commanding(Inspection):
     async def command(self, process_instance_key: int, command: AnyCommand) -> None:
         """Give a command to an instance. Raises NotFound, Conflict, InvalidValue."""
         arguments.key(process_instance_key, "process_instance_key")
-        await self._engine.command(process_instance_key, command)
+        await self._command(process_instance_key, command)
 
     async def command_for(self, kind: str, key: int, command: AnyCommand) -> None:
         """Give a command to the instance of a job, user_task, incident or subscription. Raises alike."""
         arguments.key(key, "key")
-        await self._engine.command_for(kind, key, command)
+        await self._engine.command_for(kind, key, command, tenant=self._tenant)
 
     async def correlate(
         self, name: str, *, correlation_key: str = "", variables: dict[str, Any] | None = None

@@ -62,10 +62,7 @@ class Looking(Inspection):
     async def stored_instance(self, process_instance_key: int) -> StoredInstance:
         """One instance as it is stored, its state and variables included. Raises NotFound."""
         arguments.key(process_instance_key, "process_instance_key")
-        rows = await self._store.load([process_instance_key])
-        if not rows:
-            raise NotFound(f"Expected a process instance with key {process_instance_key}, found none")
-        return rows[0]
+        return await self._stored_instance(process_instance_key)
 
     async def stored_definition(self, process_id: str, *, version: int = 0, version_tag: str = "") -> StoredDefinition:
         """The latest version of a process (or an exact one) of this tenant. Raises NotFound."""
@@ -85,7 +82,7 @@ class Looking(Inspection):
 
     async def compiled(self, process_definition_key: int) -> Definition:
         """A deployed version, compiled. Raises NotFound."""
-        return await self._engine.definitions.obtain(process_definition_key)
+        return await self._engine.obtain_definition(process_definition_key, self._tenant)
 
     async def state_of(self, row: StoredInstance) -> State | None:
         """An instance's state, decoded; None where nothing has been decided about it yet."""

@@ -185,8 +185,8 @@ class SyncProcession(SyncVerbs):
         return self.call(self.app.wait(process_instance_key, timeout=timeout), timeout_s=limit)
 
     def for_tenant(self, tenant_id: str) -> SyncProcession:
-        """See ``Procession.for_tenant``."""
-        return self.app.for_tenant(tenant_id).sync
+        """See ``Procession.for_tenant``; to be called while this one is open."""
+        return self.app.for_tenant(tenant_id).sync.open()
 
     # -- internal -------------------------------------------------------------------------------------------------
     def _expect_commit(self, connection: Connection) -> None:
