@@ -12,7 +12,7 @@ import pytest
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
 from procession.store.postgres import _commit as committing
-from procession.store.postgres._columns import job_columns
+from procession.store.postgres._columns import job_columns, packed_jobs
 from procession.store.rows import JobChange, JobFence
 from procession.testing.conformance.stage import new_job, next_step, service_job, start_step, waiting_for
 from tests.support.postgres import PostgresDatabases
@@ -78,12 +78,12 @@ def arguments() -> dict[str, tuple[Any, ...]]:
     channels = ([""] * 500, names, [f"x{n}" for n in range(1, 501)])
     jobs = [new_job(keys) for _ in range(500)]
     return {
-        "commit_start": (*committing._start_columns(starts), None, *job_columns(committing._jobs_of(starts))),
+        "commit_start": (*committing._packed_start(starts), None, *packed_jobs(committing._jobs_of(starts))),
         "commit_step": (
-            *committing._step_columns(steps),
+            *committing._packed_step(steps),
             None,
-            *committing._fence_columns(steps),
-            *job_columns(committing._jobs_of(steps)),
+            *committing._packed_fences(steps),
+            *packed_jobs(committing._jobs_of(steps)),
         ),
         "commit_wide": tuple(committing._wide_columns(wide, None)),
         "claim": ([f"q{n}" for n in range(10)], [50] * 10, 1),

@@ -39,7 +39,18 @@ from procession.ids import Keys
 from procession.store._shared.matching import needs_channel
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.refusals import refusal_of_step as refusal_everywhere
-from procession.store.postgres._columns import Columns, compact, encode_json, job_columns, refusal_of_step, sparse
+from procession.store.postgres._columns import (
+    Columns,
+    compact,
+    encode_json,
+    job_columns,
+    lines,
+    numbers,
+    packed_jobs,
+    pieces,
+    refusal_of_step,
+    sparse,
+)
 from procession.store.postgres._failures import Collided
 from procession.store.postgres._matching import lock_channels, match_new_subscriptions
 from procession.store.postgres._sessions import Session, Sessions
@@ -142,7 +153,7 @@ async def _written(sessions: Sessions, batch: Batch) -> Answers:
 async def _write_start(session: Session, batch: Batch) -> Answers:
     steps = batch.steps
     try:
-        await session.fetch("commit_start", *_start_columns(steps), batch.now, *job_columns(_jobs_of(steps)))
+        await session.fetch("commit_start", *_packed_start(steps), batch.now, *packed_jobs(_jobs_of(steps)))
     except InvalidValue:  # a value, or an instance that exists already: the other statement tells them apart
         return _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
     return {}
@@ -150,8 +161,8 @@ async def _write_start(session: Session, batch: Batch) -> Answers:
 
 async def _write_step(session: Session, batch: Batch) -> Answers:
     steps = batch.steps
-    jobs = job_columns(_jobs_of(steps))
-    return _answers(await session.fetch("commit_step", *_step_columns(steps), batch.now, *_fence_columns(steps), *jobs))
+    jobs = packed_jobs(_jobs_of(steps))
+    return _answers(await session.fetch("commit_step", *_packed_step(steps), batch.now, *_packed_fences(steps), *jobs))
 
 
 async def _write_wide(session: Session, batch: Batch) -> Answers:
@@ -208,17 +219,17 @@ def _key_of(job: Any) -> int:  # noqa: ANN401 - any row with a key
     return job.key
 
 
-def _start_columns(steps: list[Step]) -> Columns:
+def _packed_start(steps: list[Step]) -> Columns:
     return [
-        [step.instance for step in steps],
-        compact([step.definition for step in steps]),
+        numbers([step.instance for step in steps]),
+        numbers([step.definition for step in steps]),
         compact([step.process_id for step in steps]),
-        compact([int(step.status) for step in steps]),
-        compact([step.tenant for step in steps]),
-        compact([step.state for step in steps]),
-        sparse([step.variables for step in steps]),
-        sparse([step.events for step in steps]),
-        sparse([_more(step) for step in steps]),
+        numbers([step.status for step in steps]),
+        sparse([step.tenant for step in steps]),
+        *pieces([step.state for step in steps]),
+        lines([step.variables for step in steps]),
+        lines([step.events for step in steps]),
+        lines([_more(step) for step in steps]),
     ]
 
 
@@ -234,6 +245,23 @@ def _more(step: Step) -> bytes | None:
             "tags": step.tags or None,
         }
     )
+
+
+def _packed_step(steps: list[Step]) -> Columns:
+    return [
+        numbers([step.instance for step in steps]),
+        numbers([step.rev for step in steps]),
+        numbers([step.definition for step in steps]),
+        numbers([step.status for step in steps]),
+        *pieces([step.state for step in steps]),
+        lines([step.variables for step in steps]),
+        lines([step.events for step in steps]),
+    ]
+
+
+def _packed_fences(steps: list[Step]) -> Columns:
+    columns = _fence_columns(steps)
+    return columns if columns[0] is None else [numbers(column) for column in columns]
 
 
 def _step_columns(steps: list[Step]) -> Columns:
