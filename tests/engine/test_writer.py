@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from procession.core import State, decide
+from procession.core import Decision, State, decide
 from procession.core import events as e
 from procession.core.commands import (
     AnyCommand,
@@ -21,6 +21,7 @@ from procession.core.commands import (
     StartInstance,
     UpdateUserTask,
 )
+from procession.core.lines import Trail
 from procession.engine import writer
 from procession.engine.history import encode_events
 from procession.engine.settings import History
@@ -37,8 +38,16 @@ NOW = 1_000_000
 INSTANCE = 1
 
 
+def note(draft: Draft, decision: Decision) -> list[Trail] | None:
+    if draft.trails is None or decision.trail is None:
+        return None
+    return [*draft.trails, decision.trail]
+
+
 class Desk:
     """One instance, decided and written step by step, without a store."""
+
+    along_lines = True
 
     def __init__(self, builder: ProcessBuilder, methods: tuple[str, ...] = (), level: History = History.FULL) -> None:
         (self.definition,) = compile_resource(builder.xml(), methods=methods).definitions
@@ -54,6 +63,7 @@ class Desk:
             self.state = decision.state
             draft.events = [*draft.events, *decision.events]
             draft.follow_ups = [*draft.follow_ups, *decision.follow_ups]
+            draft.trails = note(draft, decision) if self.along_lines else None
         assert self.state is not None
         step = write_step(self.definition, self.state, draft, self.ledger, keys=self.keys, now=now, level=self.level)
         self.ledger.rev = max(1, step.rev + 1)
@@ -107,7 +117,7 @@ def test_a_timer_is_a_job_that_is_due_later_and_goes_with_what_it_watches():
     assert (timer.kind, timer.queue, timer.run_at, timer.element) == (JobKind.TIMER, "$timer", NOW + 1000, "late")
     step = desk.step(CompleteUserTask(task.key))
     assert step.closed_jobs == [JobFence(key=timer.key)]
-    assert step.closed_subscriptions == []
+    assert not step.closed_subscriptions
     assert step.closed_user_tasks == [task.key]
 
 
@@ -215,16 +225,21 @@ def test_variables_over_the_limit_are_refused_by_name():
 TWO_BRANCHES = process("p").start().parallel("fork").service("a").parallel("join").end().at("fork").task("b").to("join")
 
 
+@pytest.mark.parametrize("level", list(History))
 @pytest.mark.parametrize("model", [process("p").start().service("a").task("b").end(), TWO_BRANCHES])
-def test_the_usual_step_has_the_rows_that_any_step_would_have(model: ProcessBuilder, monkeypatch: pytest.MonkeyPatch):
+def test_the_usual_step_has_the_rows_that_any_step_would_have(
+    model: ProcessBuilder, level: History, monkeypatch: pytest.MonkeyPatch
+):
     def run() -> list[Step]:
-        desk = Desk(model, methods=("b",))
+        desk = Desk(model, methods=("b",), level=level)
         steps = [desk.start(total=1)]
         while desk.state is not None and desk.state.jobs:
             job = min(desk.state.jobs)
             steps.append(desk.step(CompleteJob(job, {"done": job}), fences={job: 1}))
         return steps
 
+    along_lines = run()
+    monkeypatch.setattr(Desk, "along_lines", False)
     usual = run()
     monkeypatch.setattr(writer, "USUAL", frozenset())
-    assert run() == usual
+    assert run() == usual == along_lines

@@ -43,9 +43,7 @@ _UNMARKED = 0x90 + len(Stored.__struct_fields__)  # how the array begins
 def encode_state(state: State, marks: Sequence[int] = ()) -> bytes:
     """The state without its root variables; with the marks, if there are any."""
     stored = _stored(state)
-    if marks:
-        stored = Marked(*msgspec.structs.astuple(stored), marks=list(marks))
-    return _encoder.encode(stored)
+    return _encoder.encode((*stored, list(marks)) if marks else stored)
 
 
 def marks_of(raw: bytes) -> list[int]:
@@ -53,9 +51,9 @@ def marks_of(raw: bytes) -> list[int]:
     return [] if not raw or raw[0] == _UNMARKED else _marked_decoder.decode(raw).marks
 
 
-def _stored(state: State) -> Stored:
-    """What is kept."""
-    return Stored(
+def _stored(state: State) -> tuple[object, ...]:
+    """What is kept: the fields of ``Stored`` in order. A tuple is encoded alike, and made faster."""
+    return (
         LAYOUT,
         state.key,
         state.status,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 
-class Command(msgspec.Struct, tag=True, omit_defaults=True):
+class Command(msgspec.Struct, tag=True, omit_defaults=True, gc=False):
     """Base of all commands."""
 
 

@@ -44,7 +44,7 @@ from procession.core.elements.paths import single_way
 from procession.core.elements.signals import served
 from procession.core.elements.triggers import fire
 from procession.core.lifecycle import begin, complete, raise_incident, resolve
-from procession.core.lines import completed_along, started_along
+from procession.core.lines import Trail, completed_along, started_along
 from procession.core.listening import LISTENER
 from procession.core.modify import modify
 from procession.core.moving import run, take_up
@@ -59,12 +59,13 @@ from procession.ids import Keys
 from procession.model.definition import Definition, Element, Trigger
 
 
-class Decision(msgspec.Struct):
+class Decision(msgspec.Struct, gc=False):
     """What follows from a command: the state after it, the events that led there, what is asked of others."""
 
     state: State
     events: list[e.Event]
     follow_ups: list[FollowUp]
+    trail: Trail | None = None  # of a step along a straight line: what its rows will be
 
 
 def decide(
@@ -84,15 +85,15 @@ def decide(
     surroundings cannot tell yet (drop the state then).
     """
     kind = type(command)
-    events = None
+    along = None
     if kind is CompleteJob:
         if state is not None:
-            events = completed_along(definition, state, command, keys)  # pyright: ignore[reportArgumentType]
+            along = completed_along(definition, state, command, keys)  # pyright: ignore[reportArgumentType]
     elif kind is StartInstance:
         state = State(key=0) if state is None else state
-        events = started_along(definition, state, command, keys)  # pyright: ignore[reportArgumentType]
-    if events is not None and state is not None:
-        return Decision(state, events, [])
+        along = started_along(definition, state, command, keys)  # pyright: ignore[reportArgumentType]
+    if along is not None and state is not None:
+        return Decision(state, along[0], [], along[1])
     return decide_at_length(definition, state, command, now=now, keys=keys, surroundings=surroundings)
 
 

@@ -64,6 +64,14 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     task: Task | None
 
 
+class Trail(msgspec.Struct, frozen=True, gc=False):
+    """What a step along a line did, for whoever makes its rows: at most one job closed, at most one opened."""
+
+    closed: int  # the job's key; 0: none
+    opened: e.JobCreated | None
+    written: int  # where among the events the variables are that were set; -1: none were
+
+
 class Lines:
     """The lines of one definition, found as they are needed."""
 
@@ -163,9 +171,11 @@ def lines_of(definition: Definition) -> Lines:
     return lines
 
 
-def started_along(definition: Definition, state: State, command: StartInstance, keys: Keys) -> Events | None:
+def started_along(
+    definition: Definition, state: State, command: StartInstance, keys: Keys
+) -> tuple[Events, Trail] | None:
     """The events of a start along a line; None, with nothing changed, where it is none."""
-    if command.start or command.at or command.after:
+    if command.start or command.at or command.after or command.start_channel:
         return None
     line = lines_of(definition).of_start()
     if line is None or (line.task is None and command.parent):
@@ -182,15 +192,18 @@ def started_along(definition: Definition, state: State, command: StartInstance, 
     )
     started(state, begun)
     events: Events = [begun]
+    written = -1
     if command.variables:
-        written = e.VariablesSet(instance, dict(command.variables))
-        events.append(written)
-        state.variables.update(written.values)
-    go(line, state, instance, keys, events)
-    return events
+        written = 1
+        values = dict(command.variables)
+        events.append(e.VariablesSet(instance, values))
+        state.variables.update(values)
+    return events, Trail(0, go(line, state, instance, keys, events), written)
 
 
-def completed_along(definition: Definition, state: State, command: CompleteJob, keys: Keys) -> Events | None:
+def completed_along(
+    definition: Definition, state: State, command: CompleteJob, keys: Keys
+) -> tuple[Events, Trail] | None:
     """The events of a completed job along a line; None, with nothing changed, where it is none."""
     root = state.root
     key = state.jobs.get(command.job, 0)
@@ -204,15 +217,16 @@ def completed_along(definition: Definition, state: State, command: CompleteJob, 
     closed = e.JobClosed(command.job, "completed")
     job_closed(state, closed)
     events: Events = [closed]
+    written = -1
     if command.variables:
-        written = e.VariablesSet(root, dict(command.variables))
-        events.append(written)
-        state.variables.update(written.values)
+        written = 1
+        values = dict(command.variables)
+        events.append(e.VariablesSet(root, values))
+        state.variables.update(values)
     left = e.Completed(key)
     gone(state, left)
     events.append(left)
-    go(line, state, root, keys, events)
-    return events
+    return events, Trail(command.job, go(line, state, root, keys, events), written)
 
 
 def is_bare(node: ElementInstance) -> bool:
@@ -238,8 +252,8 @@ def is_bare_scope(state: State, scope: ElementInstance) -> bool:
     )
 
 
-def go(line: Line, state: State, root: int, keys: Keys, events: Events) -> None:
-    """Emit what happens along a line, to the task that waits at its end or to the end of the process."""
+def go(line: Line, state: State, root: int, keys: Keys, events: Events) -> e.JobCreated | None:
+    """Emit what happens along a line, to the task that waits at its end (its job) or to the end of the process."""
     for flow, element in line.hops:
         if flow >= 0:
             events.append(e.FlowTaken(flow, root))
@@ -252,7 +266,9 @@ def go(line: Line, state: State, root: int, keys: Keys, events: Events) -> None:
         activated(state, active)
         job_created(state, job)
         events += (e.FlowTaken(task.flow, root), active, job)
-    elif not (state.children.get(root) or state.nodes[root].arrived):
+        return job
+    if not (state.children.get(root) or state.nodes[root].arrived):
         over = e.Ended(COMPLETED, "")
         ended(state, over)
         events.append(over)
+    return None

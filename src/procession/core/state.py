@@ -2,6 +2,7 @@
 
 Only ``apply`` changes it, one event at a time. Root variables are kept apart from the tree (``State.variables``),
 because they are stored as JSON and written only when they changed; local variables travel with their scope.
+It is a tree of plain values without a cycle, and says so (``gc=False``): thousands are kept, and nothing looks for any.
 All instants are milliseconds since the epoch, UTC, on the store's clock.
 """
 
@@ -56,7 +57,7 @@ class IncidentKind(IntEnum):
     CALLED_DECISION_ERROR = 14
 
 
-class Wait(msgspec.Struct, omit_defaults=True, rename={"key": "k", "element": "e", "spec": "s"}):
+class Wait(msgspec.Struct, gc=False, omit_defaults=True, rename={"key": "k", "element": "e", "spec": "s"}):
     """One thing that an element instance waits for: a timer job or a subscription row, by its key."""
 
     key: int
@@ -73,7 +74,7 @@ class Wait(msgspec.Struct, omit_defaults=True, rename={"key": "k", "element": "e
     seen: bool = False  # parallel multiple events: has arrived; conditions: was true
 
 
-class Incident(msgspec.Struct, omit_defaults=True):
+class Incident(msgspec.Struct, gc=False, omit_defaults=True):
     """An open problem of an element instance."""
 
     key: int
@@ -83,7 +84,7 @@ class Incident(msgspec.Struct, omit_defaults=True):
     job: int = 0
 
 
-class Compensation(msgspec.Struct, omit_defaults=True):
+class Compensation(msgspec.Struct, gc=False, omit_defaults=True):
     """A handler that is due if its scope is compensated, recorded when its activity completed."""
 
     element: int  # the activity
@@ -96,6 +97,7 @@ class Compensation(msgspec.Struct, omit_defaults=True):
 
 class ElementInstance(
     msgspec.Struct,
+    gc=False,
     omit_defaults=True,
     rename={"key": "k", "element": "e", "scope": "s", "phase": "p", "variables": "v", "job": "j", "waits": "w"},
 ):
@@ -120,7 +122,7 @@ class ElementInstance(
     data: dict[str, Any] | None = None  # what one element family alone needs
 
 
-class State(msgspec.Struct, omit_defaults=True):
+class State(msgspec.Struct, gc=False, omit_defaults=True):
     """Everything about one instance that the rules need.
 
     The last fields are derived from ``nodes`` and rebuilt after loading: indexes that keep the cost of a step

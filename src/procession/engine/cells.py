@@ -309,6 +309,10 @@ def add_decisions(draft: Draft, ask: Ask, decisions: list[Decision]) -> None:
             draft.events.extend(decision.events)
         else:
             draft.events = decision.events
+        if decision.trail is None:
+            draft.trails = None
+        elif draft.trails is not None:
+            draft.trails.append(decision.trail)
         if decision.follow_ups:
             draft.follow_ups = [*draft.follow_ups, *decision.follow_ups]
     if ask.fences:

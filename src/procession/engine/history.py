@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from procession.core import events as e
+from procession.core.lines import Trail
 from procession.engine.settings import History
 from procession.engine.values import encode_json
 
@@ -24,6 +25,15 @@ def encode_events(events: list[e.Event], level: History, kinds: AbstractSet[type
     if level == OFF:
         return None
     return encode_json([without_values(event) if type(event) in CARRIERS else event for event in events])
+
+
+def encode_along(events: list[e.Event], level: History, trails: list[Trail]) -> bytes | None:
+    """The same for steps along straight lines, of which it is known where values are."""
+    if level == OFF:
+        return None
+    if level == ACTIVITY and any(trail.written >= 0 for trail in trails):
+        events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
+    return encode_json(events)
 
 
 def without_values(event: e.Event) -> e.Event:

@@ -1,6 +1,7 @@
 """The rows of the usual step, which opens and closes jobs and nothing else, in one pass over its events.
 
-Almost every step is one: a start, a completed job, a run of methods, the end. ``writer`` makes the same rows of any
+Almost every step is one: a start, a completed job, a run of methods, the end. Along straight lines (``core.lines``)
+even their events need not be looked at. ``writer`` makes the same rows of any
 step, with a container for each kind of them; a test compares the two. Nothing is changed here but the step's rows.
 """
 
@@ -10,6 +11,8 @@ import msgspec
 
 from procession.core import State
 from procession.core import events as e
+from procession.core.lines import Trail
+from procession.core.state import Status
 from procession.jobs.kinds import JobKind, job_queue, method_queue
 from procession.model.definition import Definition
 from procession.store.rows import JobFence, NewJob, Step
@@ -29,7 +32,7 @@ USUAL: frozenset[type[e.Event]] = frozenset(
         e.JobClosed,
     }
 )
-METHOD = JobKind.METHOD
+METHOD, ACTIVE = JobKind.METHOD, int(Status.ACTIVE)
 
 
 class Ledger(msgspec.Struct):
@@ -42,6 +45,28 @@ class Ledger(msgspec.Struct):
     tags: list[str] = []
     tenant: str = ""
     marks: list[int] = []  # of the last steps that no lease can tell from another process' steps
+
+
+def fill_along(
+    step: Step, definition: Definition, state: State, fences: dict[int, int], ledger: Ledger, trails: list[Trail]
+) -> bool:
+    """Put the rows of steps along straight lines into one step. False, with nothing done, if there are others too."""
+    created: dict[int, e.JobCreated] = {}
+    closed: list[JobFence] = []
+    fenced = 0
+    for trail in trails:
+        key, opened = trail.closed, trail.opened
+        if key and created.pop(key, None) is None:
+            fenced += key in fences
+            closed.append(JobFence(key=key, lease=fences.get(key, 0)))
+        if opened is not None:
+            created[opened.key] = opened
+    if fenced != len(fences) or (ledger.channel and state.status != ACTIVE):
+        return False
+    if created:
+        step.new_jobs = [job_row(event, definition, state, ledger) for event in created.values()]
+    step.closed_jobs = closed
+    return True
 
 
 def fill_usual(

@@ -17,11 +17,12 @@ import msgspec
 from procession.core import State, encode_state
 from procession.core import events as e
 from procession.core.commands import FollowUp
+from procession.core.lines import Trail
 from procession.core.state import IncidentKind
-from procession.engine.history import encode_events
+from procession.engine.history import encode_along, encode_events
 from procession.engine.moved import moved_rows
 from procession.engine.settings import History
-from procession.engine.usual import USUAL, Ledger, fill_usual, job_row
+from procession.engine.usual import USUAL, Ledger, fill_along, fill_usual, job_row
 from procession.engine.values import encode_json
 from procession.errors import InvalidValue
 from procession.ids import Keys
@@ -49,6 +50,7 @@ class Draft(msgspec.Struct, gc=False):
     """What was decided for one instance and is not written yet: perhaps several commands, one after the other."""
 
     events: list[e.Event] = []
+    trails: list[Trail] | None = []  # one for each decision along a straight line; None: there was another one
     follow_ups: list[FollowUp] = []
     fences: dict[int, int] = {}  # job -> lease under which it must be held
     extra_jobs: list[NewJob] = []  # rows beside the events: the next firing of a start timer
@@ -67,26 +69,23 @@ def write_step(
     definition: Definition, state: State, draft: Draft, ledger: Ledger, *, keys: Keys, now: int, level: History
 ) -> Step:
     """The rows of one step. Changes the ledger (timers, channel), never the state. Raises InvalidValue over a limit."""
-    kinds = set(map(type, draft.events))
+    trails, rev = draft.trails, ledger.rev
     step = Step(
         instance=ledger.instance,
-        rev=ledger.rev,
+        rev=rev,
         definition=definition.key,
         process_id=definition.process_id,
         status=state.status,
         state=_state_bytes(state, ledger.marks),
-        events=encode_events(draft.events, level, kinds),
     )
-    if not (kinds <= USUAL and fill_usual(step, definition, state, draft.events, draft.fences, ledger)):
-        rows = _Rows(definition, state, ledger, now)
-        for event in draft.events:
-            write = _WRITERS.get(type(event))
-            if write is not None:
-                write(rows, event)
-        rows.fill(step, draft.fences)
-    if ledger.rev <= 0 or (e.VariablesSet in kinds and _writes_variables(draft.events, ledger.instance)):
+    if trails and fill_along(step, definition, state, draft.fences, ledger, trails):
+        step.events = encode_along(draft.events, level, trails)
+        writes = rev <= 0 or any(trail.written >= 0 for trail in trails)
+    else:
+        writes = _fill(step, definition, state, draft, ledger, now, level) or rev <= 0
+    if writes:
         step.variables = _variable_bytes(state, draft)
-    if ledger.rev <= 0:
+    if rev <= 0:
         step.business_id = state.business_id
         step.parent = state.parent
         step.parent_element_instance = state.parent_element_instance
@@ -97,6 +96,22 @@ def write_step(
     if draft.extra_jobs:
         step.new_jobs.extend(draft.extra_jobs)
     return step
+
+
+def _fill(
+    step: Step, definition: Definition, state: State, draft: Draft, ledger: Ledger, now: int, level: History
+) -> bool:
+    """The rows of a step of any kind, from its events; whether the instance's variables changed."""
+    kinds = set(map(type, draft.events))
+    step.events = encode_events(draft.events, level, kinds)
+    if not (kinds <= USUAL and fill_usual(step, definition, state, draft.events, draft.fences, ledger)):
+        rows = _Rows(definition, state, ledger, now)
+        for event in draft.events:
+            write = _WRITERS.get(type(event))
+            if write is not None:
+                write(rows, event)
+        rows.fill(step, draft.fences)
+    return e.VariablesSet in kinds and _writes_variables(draft.events, ledger.instance)
 
 
 def _writes_variables(events: list[e.Event], instance: int) -> bool:

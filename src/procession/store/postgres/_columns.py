@@ -6,9 +6,9 @@ in common (queue, type, element, ...) is a list of its own, which each job point
 with one job cost in batches of 8, half went into arrays that said "order" eight times. Zeros and empty texts that mean
 "none" are nulls in the database.
 
-The two statements that almost every step uses take whole columns as one value each (``numbers``, ``lines``, ``pieces``),
-because the driver asks of every element of every array whether it is a sequence: about a microsecond for each, and
-there were fourteen of them in an instance of two steps.
+The two statements that almost every step uses take whole columns as one value each (``numbers``, ``lines``,
+``pieces``), because the driver asks of every element of every array whether it is a sequence: about a microsecond for
+each, and there were fourteen of them in an instance of two steps.
 """
 
 from __future__ import annotations

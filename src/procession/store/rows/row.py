@@ -5,5 +5,5 @@ from __future__ import annotations
 import msgspec
 
 
-class Row(msgspec.Struct, omit_defaults=True):
-    """Base of all rows."""
+class Row(msgspec.Struct, omit_defaults=True, gc=False):
+    """Base of all rows. They are part of no cycle."""

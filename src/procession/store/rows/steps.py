@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 from procession.jobs.options import JobOptions
@@ -136,22 +137,22 @@ class Step(Row, kw_only=True):
     business_id: str = ""  # this and the next four: only with rev -1 or 0
     parent: int = 0
     parent_element_instance: int = 0
-    tags: list[str] = []
+    tags: Sequence[str] = ()
     tenant: str = ""
     start_channel: str = ""  # rev -1/0: holds (process_id, this) until it ends: one instance per message start key
     release_channel: str = ""  # the instance ends: free (process_id, this) and offer it to a buffered message
     new_jobs: list[NewJob] = []
     closed_jobs: list[JobFence] = []
-    changed_jobs: list[JobChange] = []
-    new_subscriptions: list[NewSubscription] = []
-    closed_subscriptions: list[int] = []
-    new_incidents: list[NewIncident] = []
-    closed_incidents: list[int] = []
-    new_user_tasks: list[NewUserTask] = []
-    changed_user_tasks: list[UserTaskChange] = []
-    closed_user_tasks: list[int] = []
+    changed_jobs: Sequence[JobChange] = ()
+    new_subscriptions: Sequence[NewSubscription] = ()
+    closed_subscriptions: Sequence[int] = ()
+    new_incidents: Sequence[NewIncident] = ()
+    closed_incidents: Sequence[int] = ()
+    new_user_tasks: Sequence[NewUserTask] = ()
+    changed_user_tasks: Sequence[UserTaskChange] = ()
+    closed_user_tasks: Sequence[int] = ()
     migrates: bool = False  # the definition is another one from here on
-    moved_rows: list[MovedRow] = []  # only with a changed definition: rows that go with it (migration)
+    moved_rows: Sequence[MovedRow] = ()  # only with a changed definition: rows that go with it (migration)
 
     def shape(self) -> Shape:
         """The narrowest shape that can write this step."""
