@@ -218,6 +218,16 @@ def test_inline_the_synchronous_face_runs_blocking_handlers_before_it_returns(sh
         rehearsal.assert_completed(key)
 
 
+def test_inline_every_synchronous_verb_runs_what_it_causes(shop):
+    with Rehearsal(shop.app, inline=True) as rehearsal:
+        shop.app.sync.deploy(("order.bpmn", ORDER.xml()))
+        key = shop.app.sync.start("order", {"amount": 1})
+        (task,) = shop.app.sync.user_tasks()
+        shop.app.sync.complete_user_task(task.user_task_key)
+        rehearsal.assert_completed(key, end="shipped")
+    assert "call" not in vars(shop.app.sync)
+
+
 def test_a_clock_is_turned_to_moments_and_by_spans():
     clock = VirtualClock("2026-01-01T00:00:00+01:00")
     assert clock.now == datetime(2025, 12, 31, 23, tzinfo=UTC)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -42,24 +43,8 @@ TURNS_MAX = 100_000  # instants at which something is due before one turn of the
 SHOWN_MAX = 20  # lines of what was found, in a failed assertion
 SCOPES = frozenset({"SUB_PROCESS", "EVENT_SUB_PROCESS", "TRANSACTION", "AD_HOC_SUB_PROCESS"})
 
-# After these something may be ready; where the application has no such verb, it has none.
-VERBS = (
-    "assign_user_task",
-    "broadcast",
-    "cancel",
-    "complete_user_task",
-    "delete_job",
-    "enqueue",
-    "enqueue_many",
-    "migrate_instance",
-    "modify",
-    "publish",
-    "requeue",
-    "resolve",
-    "resume",
-    "set_variables",
-    "start",
-)
+# Everything else that can be asked of an application may cause something that is due now.
+LIFE = frozenset({"close", "migrate", "open", "run", "run_until_idle", "schema_version", "wait"})
 
 
 class Rehearsal:
@@ -86,10 +71,12 @@ class Rehearsal:
         using = self.app.using("memory://", clock=self.clock, around=self._watch, ignores_connections=True)
         self._stack.enter_context(using)
         if self._inline:
-            for verb in VERBS:
-                if hasattr(self.app, verb):
-                    setattr(self.app, verb, self._and_drain(getattr(self.app, verb)))
-                    self._stack.callback(delattr, self.app, verb)
+            for name, _ in inspect.getmembers(type(self.app), inspect.iscoroutinefunction):
+                if not name.startswith("_") and name not in LIFE:
+                    setattr(self.app, name, self._and_drain(getattr(self.app, name)))
+                    self._stack.callback(delattr, self.app, name)
+            setattr(self.app.sync, "call", self._and_drain_sync(self.app.sync.call))  # noqa: B010 - as above
+            self._stack.callback(delattr, self.app.sync, "call")
 
     def leave(self) -> None:
         """Let the application be what it was; it is closed already."""
@@ -313,6 +300,18 @@ class Rehearsal:
             return answer
 
         return call
+
+    def _and_drain_sync(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The way that all synchronous verbs go, likewise."""
+
+        @functools.wraps(call)
+        def and_drain(*args: Any, **options: Any) -> Any:  # noqa: ANN401 - any verb's
+            answer = call(*args, **options)
+            if not self._draining.locked():
+                call(self.drain(), timeout_s=None)
+            return answer
+
+        return and_drain
 
     def _expect_no_handler(self) -> None:
         """A handler that waits for all handlers waits for itself. Raises Conflict."""
