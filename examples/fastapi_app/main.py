@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from procession import Procession
+from procession.contrib.fastapi import Transaction, in_transaction, lifespan
 
 URL = os.environ.get("SHOP_DATABASE", "sqlite:///shop.db")  # Procession and SQLAlchemy share the database
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
@@ -65,17 +66,12 @@ async def confirm_order(order_id: int) -> None:
 
 
 @asynccontextmanager
-async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-    """The application's life is the engine's: it works on jobs while it serves requests."""
+async def tables(_: FastAPI) -> AsyncIterator[None]:
+    """The application's own tables, made before the engine opens."""
     async with database.begin() as connection:
         await connection.run_sync(Table.metadata.create_all)
-    await processes.open(migrate=True)
-    try:
-        await processes.deploy(Path(__file__).with_name("fulfilment.bpmn"))
-        yield
-    finally:
-        await processes.close()
-        await database.dispose()
+    yield
+    await database.dispose()
 
 
 async def transaction() -> AsyncIterator[AsyncSession]:
@@ -84,20 +80,21 @@ async def transaction() -> AsyncIterator[AsyncSession]:
         yield session
 
 
-api = FastAPI(lifespan=lifespan)
+# The application's life is the engine's: it works on jobs while it serves requests.
+diagram = Path(__file__).with_name("fulfilment.bpmn")
+api = FastAPI(lifespan=lifespan(processes, migrate=True, deploy=[diagram], within=tables))
 # "function": the commit comes before the answer is sent, so that nobody is told of an order that is not there.
 Session = Annotated[AsyncSession, Depends(transaction, scope="function")]
+Processes = Annotated[Transaction, Depends(in_transaction(processes, transaction, scope="function"))]
 
 
 @api.post("/orders", status_code=201)
-async def place_order(new: NewOrder, session: Session) -> dict[str, int]:
+async def place_order(new: NewOrder, session: Session, begun: Processes) -> dict[str, int]:
     """Insert the order and start its process; whatever is raised before the end takes both back."""
     order = Order(customer=new.customer, total=new.total)
     session.add(order)
     await session.flush()  # gives the order its id
-    key = await processes.start(
-        "fulfilment", {"orderId": order.id}, business_id=f"order-{order.id}", connection=session
-    )
+    key = await begun.start("fulfilment", {"orderId": order.id}, business_id=f"order-{order.id}")
     order.process_instance_key = key
     if new.total > CREDIT_LIMIT:
         raise HTTPException(422, f"The credit limit is {CREDIT_LIMIT}")

@@ -37,7 +37,10 @@ def program(url, monkeypatch) -> Iterator[ModuleType]:
 @pytest_asyncio.fixture
 async def client(program) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app=program.api)
-    async with program.lifespan(program.api), httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
+    async with (
+        program.api.router.lifespan_context(program.api),
+        httpx.AsyncClient(transport=transport, base_url="http://shop") as client,
+    ):
         yield client
 
 
