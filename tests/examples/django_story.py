@@ -1,6 +1,6 @@
 """Run by `test_django_shop.py` in a process of its own, in the project's folder: Django can be set up once per process.
 
-A worker (`manage.py procession_work`) runs beside it; this process is the web server, whose requests Django's test client makes.
+A worker (`manage.py procession_work`) runs beside it; this process is the web server, asked by the test client.
 """
 
 from __future__ import annotations
