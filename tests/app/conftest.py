@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from procession import Procession
+from tests.support.servers import SERVERS
 
 START = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
@@ -30,14 +31,7 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(
-    params=[
-        "memory",
-        "sqlite",
-        pytest.param("postgres", marks=pytest.mark.postgres),
-        pytest.param("mariadb", marks=pytest.mark.mariadb),
-    ]
-)
+@pytest.fixture(params=["memory", "sqlite", *SERVERS])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database of the story's own."""
     if request.param in ("postgres", "mariadb"):

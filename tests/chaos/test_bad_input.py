@@ -14,6 +14,7 @@ from procession.engine import Settings
 from procession.errors import InvalidModel, InvalidValue, NotFound, Rejected
 from procession.limits import NAME_BYTES_MAX, RESOURCE_BYTES_MAX
 from procession.testing.bpmn import process, resource
+from tests.support.servers import SERVERS
 
 NEIGHBOURS = 40
 QUICK = Settings(promote_poll_ms_max=50, claim_poll_ms_max=50)
@@ -41,7 +42,7 @@ BAD_VALUES = {
 }
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres", "mariadb"])
+@pytest.fixture(params=["memory", "sqlite", *SERVERS])
 def url(request: pytest.FixtureRequest, tmp_path) -> str:
     match request.param:
         case "memory":

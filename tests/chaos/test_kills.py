@@ -17,6 +17,7 @@ from tests.chaos.books import SHOWN, differences
 from tests.chaos.herd import Herd, Pace
 from tests.chaos.ledger import read
 from tests.chaos.scene import SEED, active, prepare
+from tests.support.servers import SERVERS
 
 INSTANCES = int(os.environ.get("CHAOS_INSTANCES", "5000"))
 LONGEST_S = 60 + INSTANCES / 25
@@ -26,7 +27,7 @@ PACE_S = (0.5, 3.0)  # between two kills: a worker needs a second to begin, and 
 pytestmark = pytest.mark.kill
 
 
-@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
+@pytest.fixture(params=["sqlite", *SERVERS])
 def url(request: pytest.FixtureRequest, tmp_path) -> str:
     """A database that several processes work on."""
     if request.param == "sqlite":

@@ -21,6 +21,7 @@ from tests.chaos.herd import Herd
 from tests.chaos.ledger import read
 from tests.chaos.scene import SEED, active, prepare
 from tests.support import mariadb
+from tests.support.servers import SERVERS
 
 INSTANCES = int(os.environ.get("CHAOS_RESTART_INSTANCES", "1600"))
 RESTARTS = int(os.environ.get("CHAOS_RESTARTS", "2"))
@@ -81,7 +82,7 @@ def running(url: str, folder) -> Iterator[Running]:
         assert not found, f"seed {SEED}, {len(found)} differences:\n" + "\n".join(found[:SHOWN])
 
 
-@pytest.fixture(params=["postgres", "mariadb"])
+@pytest.fixture(params=[*SERVERS])
 def server(request: pytest.FixtureRequest) -> OwnServer:
     """A durable server of the test's own."""
     return request.getfixturevalue(f"{request.param}_server")
@@ -114,7 +115,7 @@ def test_a_database_that_is_killed_and_away_for_a_while_loses_nothing(server: Ow
         server.start()
 
 
-@pytest.fixture(params=["postgres", "mariadb"])
+@pytest.fixture(params=[*SERVERS])
 def url(request: pytest.FixtureRequest) -> str:
     """A database whose sessions can be ended."""
     return request.getfixturevalue(f"{request.param}_url")

@@ -15,6 +15,7 @@ from tests.chaos.herd import Herd
 from tests.chaos.ledger import read
 from tests.chaos.scene import SEED, active, prepare
 from tests.chaos.worker import QUICK
+from tests.support.servers import SERVERS
 
 INSTANCES = int(os.environ.get("CHAOS_SILENCE_INSTANCES", "3000"))
 SILENCES = int(os.environ.get("CHAOS_SILENCES", "3"))
@@ -26,7 +27,7 @@ SILENT_S = 2 * (QUICK.dead_after_ms + QUICK.lead_term_ms) / 1000 + 1
 pytestmark = [pytest.mark.kill, pytest.mark.timeout(LONGEST_S + 60)]
 
 
-@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
+@pytest.fixture(params=["sqlite", *SERVERS])
 def url(request: pytest.FixtureRequest, tmp_path) -> str:
     """A database that several processes work on."""
     if request.param == "sqlite":

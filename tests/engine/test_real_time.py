@@ -26,6 +26,7 @@ from procession.store.rows import JobFilter
 from procession.store.sqlite import SqliteStore
 from procession.testing.bpmn import process, resource
 from procession.worker import Job, LocalDispatcher, Registry
+from tests.support.servers import SERVERS
 
 QUICK = Settings(
     heartbeat_ms=150,
@@ -46,21 +47,19 @@ MODEL = resource(
 Make = Callable[[], Awaitable[Store]]
 
 
-SERVERS = {"postgres": PostgresStore, "mariadb": MysqlStore}
+STORES = {"postgres": PostgresStore, "mariadb": MysqlStore}
 
 
-@pytest.fixture(
-    params=["memory", "sqlite", *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in SERVERS)]
-)
+@pytest.fixture(params=["memory", "sqlite", *SERVERS])
 def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """Another connection to the same data at each call."""
     memory = MemoryStore()
-    url = request.getfixturevalue(f"{request.param}_url") if request.param in SERVERS else ""
+    url = request.getfixturevalue(f"{request.param}_url") if request.param in STORES else ""
 
     async def make() -> Store:
         if request.param == "memory":
             return memory
-        store = SERVERS[request.param](url) if url else SqliteStore(str(tmp_path / "test.db"))
+        store = STORES[request.param](url) if url else SqliteStore(str(tmp_path / "test.db"))
         await store.migrate()
         await store.open()
         return store

@@ -9,16 +9,10 @@ import pytest
 import pytest_asyncio
 
 from tests.operations.stage import Stage
+from tests.support.servers import SERVERS
 
 
-@pytest.fixture(
-    params=[
-        "memory",
-        "sqlite",
-        pytest.param("postgres", marks=pytest.mark.postgres),
-        pytest.param("mariadb", marks=pytest.mark.mariadb),
-    ]
-)
+@pytest.fixture(params=["memory", "sqlite", *SERVERS])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of each kind."""
     if request.param in ("postgres", "mariadb"):
