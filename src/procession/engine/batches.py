@@ -8,7 +8,7 @@ again. It decides nothing itself.
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -75,6 +75,21 @@ class Page(msgspec.Struct):
     last: bool
 
 
+class Moment(NamedTuple):
+    """When a batch was made: what is younger is not meant, above all what the batch itself has brought about.
+
+    Keys alone do not say what is younger: each process has its own block of them.
+    """
+
+    at: float = math.inf
+    key: int = 0
+
+    def is_after(self, at: int, key: int) -> bool:
+        """Whether something that began then was there already."""
+        return at < self.at or (at == self.at and key < self.key)
+
+
+ALWAYS = Moment()
 _decode_request = msgspec.json.Decoder(BatchRequest).decode
 _decode_item = msgspec.json.Decoder(BatchItem).decode
 
@@ -184,7 +199,8 @@ class Batches:
         size = min(CHUNK, max(1, math.ceil(request.per_second * PACE_MS / 1000))) if request.per_second else CHUNK
         page = Page([], row.cursor, last=False)
         if len(row.open) <= CHUNK // 2:
-            page = await self._page(request, row.cursor, size, row.retry_of)
+            moment = Moment(row.created_at, row.key)
+            page = await self._page(request, row.cursor, size, row.retry_of, moment)
         advance = await self._advance(row, request, page)
         await self._store.advance_batch(advance)
         if advance.jobs:
@@ -212,7 +228,9 @@ class Batches:
         args = encode_json(BatchItem(row.key, item, instance, command))
         return _job(self._keys.keys.take(), ITEM, args, instance=instance, tenant=row.tenant)
 
-    async def _page(self, request: BatchRequest, cursor: int, size: int, retry_of: int) -> Page:
+    async def _page(
+        self, request: BatchRequest, cursor: int, size: int, retry_of: int, moment: Moment = ALWAYS
+    ) -> Page:
         """The next items after a cursor."""
         which = request.which
         if retry_of:
@@ -222,10 +240,14 @@ class Batches:
                 process_id=which.process_id, tenant=which.tenant, after=cursor, limit=size
             )
             to = incidents[-1].key if incidents else cursor
-            return Page([(row.key, row.instance) for row in incidents], to, len(incidents) < size)
+            meant = [(row.key, row.instance) for row in incidents if moment.is_after(row.created_at, row.key)]
+            return Page(meant, to, len(incidents) < size)
         rows = await self._store.list_instances(msgspec.structs.replace(which, after=cursor, limit=size))
         to = rows[-1].key if rows else cursor
-        return Page([(row.key, row.key) for row in rows if _is_meant(which, row)], to, len(rows) < size)
+        meant = [
+            (row.key, row.key) for row in rows if _is_meant(which, row) and moment.is_after(row.started_at, row.key)
+        ]
+        return Page(meant, to, len(rows) < size)
 
     async def _page_of_errors(self, request: BatchRequest, cursor: int, size: int, retry_of: int) -> Page:
         """The next of the items that another batch could not do."""
