@@ -38,6 +38,32 @@ def test_as_json_result_trace_and_warnings_are_told(pricing, command):
     assert told["evaluatedDecisions"][0]["tables"][0]["matchedRules"][0]["ruleIndex"] == 2
 
 
+def test_a_decision_service_is_evaluated_by_its_name_too(shop, command):
+    needs = '<informationRequirement><requiredInput href="#x"/></informationRequirement>'
+    body = f'<decision id="double" name="double"><variable name="double"/>{needs}{literal("x * 2")}</decision>'
+    outputs = '<outputDecision href="#double"/><inputData href="#x"/>'
+    service = f'<decisionService id="twice" name="Twice">{outputs}</decisionService>'
+    shop.write("s.dmn", definitions('<inputData id="x" name="x"><variable name="x"/></inputData>', body, service))
+    assert command("dmn", "eval", "s.dmn", "twice", "--var", "x=4").out == "8   number\n"
+    assert command("dmn", "eval", "s.dmn", "Twice", "--var", "x=4").out == "8   number\n"
+    shop.write("t.dmn", definitions(decision("a", literal("1")), decision("b", literal("2"))))
+    asked = command("dmn", "eval", "t.dmn")
+    assert (asked.code, "Which decision? The file has: a, b" in asked.err) == (1, True)
+
+
+def test_strict_is_for_scripts_that_want_an_answer(pricing, command):
+    assert command("dmn", "eval", pricing, "--var", "orderTotal=50", "--strict").code == 0
+    answer = command("dmn", "eval", pricing, "--var", 'orderTotal="many"', "--strict", "--json")
+    assert answer.code == 1
+    assert answer.json["warnings"][0]["decisionId"] == "discount"
+
+
+def test_a_table_without_a_match_says_so(pricing, command):
+    answer = command("dmn", "eval", pricing, "--context", '{"orderTotal": null}')
+    assert (answer.code, answer.out) == (0, "null   null\n")
+    assert "No rule matches" in answer.err
+
+
 def test_what_is_null_says_where(shop, command):
     shop.write("sum.dmn", definitions(decision("sum", literal("missing + 1"))))
     answer = command("dmn", "eval", "sum.dmn")

@@ -152,7 +152,7 @@ def test_no_rule_gives_null_and_strictly_an_incident():
     run = start(asks(), Deployed(around), {"orderTotal": 250})
     assert run.state is not None
     assert run.state.variables["answer"] is None
-    assert "no rule that matches" in problem(start(asks(), Deployed(around, strict=True), {"orderTotal": 250})).message
+    assert "No rule matches" in problem(start(asks(), Deployed(around, strict=True), {"orderTotal": 250})).message
 
 
 CHOICE = (

@@ -119,6 +119,21 @@ def test_built_in_functions_can_be_invoked():
         f'<invocation>{literal("max")}<binding><parameter name="list"/>{literal("[1, 3, 2]")}</binding></invocation>'
     )
     assert evaluate(logic).result == 3
+    bindings = "".join(
+        f'<binding><parameter name="{name}"/>{literal(text)}</binding>'
+        for name, text in (("start position", "2"), ("string", '"abc"'))
+    )
+    assert evaluate(f"<invocation>{literal('substring')}{bindings}</invocation>").result == "bc"
+    wrong = bindings.replace('"string"', '"text"')
+    evaluation = evaluate(f"<invocation>{literal('substring')}{wrong}</invocation>")
+    assert messages(evaluation) == [
+        "substring has no parameters start position, text; substring(string, start position, length)"
+    ]
+
+
+def test_partial_in_a_boxed_loop_is_the_results_so_far():
+    loop = boxed("for", 'iteratorVariable="i"', in_="[1, 2, 3]", return_="partial")
+    assert evaluate(loop).result == [[], [[]], [[], [[]]]]
 
 
 @pytest.mark.parametrize("kind", ["Java", "PMML"])

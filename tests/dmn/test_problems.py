@@ -50,6 +50,9 @@ def test_every_problem_is_reported_at_once_with_its_element_and_line():
             "AGGREGATION_OF_SEVERAL_OUTPUTS",
         ),
         (decision("a", "<decisionTable id='t'/>"), "NO_OUTPUT"),
+        (decision("a", table(["x"], ["y", "y"], ["1", "1", "1"])), "NAME_TWICE"),
+        (decision("a", table(["x"], ["y", ""], ["1", "1", "1"]).replace("id='o1'", "")), "NO_NAME"),
+        (decision("a", "<literalExpression><importedValues/></literalExpression>"), "IMPORTED_VALUES"),
         (decision("a", "<for><in/></for>"), "NO_EXPRESSION"),
         (decision("a", "<invocation/>"), "NO_EXPRESSION"),
         (decision("a", TWO_CELLS), "WRONG_NUMBER_OF_CELLS"),
@@ -65,6 +68,11 @@ def test_every_problem_is_reported_at_once_with_its_element_and_line():
 )  # fmt: skip
 def test_a_file_that_breaks_a_rule_is_refused(content, code):
     assert code in codes(content)
+
+
+def test_digits_of_another_script_are_a_name():
+    evaluation = compiled(decision("a", literal("\u0663"))).evaluate("a", {})
+    assert [warning.code for warning in evaluation.warnings] == ["no-variable"]
 
 
 def test_gaps_are_remarked_on_and_evaluate_to_null():

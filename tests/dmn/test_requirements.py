@@ -185,8 +185,19 @@ def test_an_import_without_a_name_needs_no_prefix():
 def test_files_that_import_each_other_in_a_circle_are_refused():
     one = definitions(IMPORT.format(name="b", namespace="two"), decision("x", literal("1")), namespace="one")
     two = definitions(IMPORT.format(name="a", namespace="one"), decision("y", literal("1")), namespace="two")
-    with pytest.raises(InvalidModel, match="MISSING_IMPORT"):
+    with pytest.raises(InvalidModel, match=r"'two' imports this one in turn.*IMPORT_CYCLE"):
         compile_resources({"one": one, "two": two})
+    itself = definitions(IMPORT.format(name="me", namespace="one"), decision("x", literal("1")), namespace="one")
+    with pytest.raises(InvalidModel, match="IMPORT_CYCLE"):
+        compile_resource(itself)
+
+
+def test_an_import_means_one_model():
+    both = {name: definitions(decision("x", literal("1")), namespace="one") for name in ("a.dmn", "b.dmn")}
+    user = definitions(IMPORT.format(name="a", namespace="one"), decision("y", literal("1")), namespace="two")
+    assert set(compile_resources(both)) == {"a.dmn", "b.dmn"}
+    with pytest.raises(InvalidModel, match=r"Several models have the namespace 'one'.*'a.dmn', 'b.dmn'"):
+        compile_resources({**both, "c.dmn": user})
 
 
 def test_a_long_chain_of_decisions_needs_no_deep_stack():

@@ -74,10 +74,9 @@ def test_a_trace_is_written_in_the_words_of_camunda_8():
     logic = table(["amount", "rate"], ["n"], ["< 10", "-", "amount / 4"])
     model = compiled(decision("rate", literal("function(x) x")), decision("it", logic, needs=["rate"]))
     _, evaluation = evaluate_decision(model, "it", {"amount": 5})
-    function = "function cannot be written as JSON"
     rate, it = trace_as_json(evaluation)
     assert (rate["decisionId"], rate["decisionType"]) == ("rate", "expression")
-    assert function in rate["output"]
+    assert rate["output"] == "function(x)"
     assert (it["decisionName"], it["decisionType"], it["output"]) == ("it", "decision table", 1.25)
     (found,) = it["tables"]
     assert found["hitPolicy"] == "UNIQUE"

@@ -98,7 +98,7 @@ def test_no_match_without_defaults_is_null_or_nothing(policy, aggregation, expec
     logic = table(["a"], ["n"], ["1", "10"], policy=policy, aggregation=aggregation)
     evaluation = evaluate(logic, {"a": 2})
     assert evaluation.result == expected
-    assert evaluation.warnings == ()
+    assert [warning.code for warning in evaluation.warnings] == (["no-rule"] if expected is None else [])
 
 
 def test_defaults_are_the_result_where_no_rule_matches():

@@ -77,7 +77,24 @@ def test_a_date_becomes_its_midnight_in_utc_where_a_date_and_time_is_wanted():
 
 def test_a_warning_says_what_did_not_fit_and_where():
     evaluation = typed({"full name": "A"}, "tPerson")
-    assert messages(evaluation) == ["The result of the decision 'it' is a context that does not fit the type tPerson"]
+    assert messages(evaluation) == [
+        "The result of the decision 'it' is a context that does not fit the type tPerson: the member 'age' is missing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"full name": "A", "age": "9"}, "the member 'age' is a string that does not fit the type number"),
+        ({"full name": 1, "age": 9}, "the member 'full name' is a number that does not fit the type string"),
+        ("XXL", 'it is none of the allowed values "S","M","L"'),
+        ([{"full name": "A", "age": 1}, {}], "item 2 is a context that does not fit the type tPerson: the member"),
+    ],
+)
+def test_a_warning_says_which_part_does_not_fit(value, why):
+    kind = "tSize" if isinstance(value, str) else "tPerson" if isinstance(value, dict) else "tPeople"
+    model = compiled(*TYPES, input_data("value", kind), decision("it", literal("value"), needs=["?value"]))
+    assert why in messages(model.evaluate("it", {"value": value}))[0]
 
 
 def test_instance_of_knows_item_definitions_but_not_their_allowed_values():

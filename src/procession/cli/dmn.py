@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from procession.cli import screen
 from procession.cli.endings import REJECTED
-from procession.cli.feel import plain, read_context, type_name, written
+from procession.cli.feel import Strict, plain, read_context, type_name, written
 from procession.cli.files import compile_decisions
 from procession.cli.options import options, with_options
 from procession.cli.values import Var, variables
@@ -33,41 +33,53 @@ def about() -> None:
 @with_options
 def evaluate(
     file: Annotated[Path, typer.Argument(help="A DMN file. What it imports stands in the same folder.")],
-    decision: Annotated[str, typer.Argument(help="The decision's id or name; not needed where the file has one.")] = "",
+    decision: Annotated[
+        str,
+        typer.Argument(help="Id or name of the decision, or decision service; not needed where the file has one."),
+    ] = "",
     context: Annotated[
         str, typer.Option("--context", "-c", metavar="JSON|FILE", help="What the names mean: an object, or a file.")
     ] = "",
     var: Var = None,
     trace: Annotated[bool, typer.Option("--trace", "-t", help="Show inputs, rules that matched, outputs.")] = False,
+    strict: Strict = False,
 ) -> None:
-    """Evaluate a decision, with all that it requires.
+    """Evaluate a decision or decision service, with all that it requires.
 
     Shows the result, its type, and why parts of it are null. The exit code is 1 where the file is wrong.
     """
     names = read_context(context) if context else {}
     names |= variables(var)
     model = compile_decisions(file)
-    evaluation = model.evaluate(_decision(model, decision), names, now=datetime.now(UTC).astimezone())
+    evaluation = _evaluated(model, decision, names)
     if options().json:
         _show_json(evaluation)
-        return
+    else:
+        _show(evaluation, trace=trace)
+    if strict and evaluation.warnings:
+        raise typer.Exit(REJECTED)
+
+
+def _evaluated(model: DecisionModel, named: str, names: dict[str, Any]) -> Evaluation:
+    """The decision or service that is meant, evaluated."""
+    now = datetime.now(UTC).astimezone()
+    ids = list(model.decisions)
+    if not named and len(ids) != 1:
+        services = "".join(f", {service.id} (a service)" for service in model.services.values())
+        screen.error(f"Which decision? The file has: {', '.join(ids) or 'none'}{services}")
+        raise typer.Exit(REJECTED)
+    if any(named in (service.id, service.name) for service in model.services.values()):
+        return model.evaluate_service(named, names, now=now)
+    return model.evaluate(named or ids[0], names, now=now)
+
+
+def _show(evaluation: Evaluation, *, trace: bool) -> None:
     if trace:
         for evaluated in evaluation.trace:
             _show_decision(evaluated)
     screen.line(written(evaluation.result), (f"   {type_name(evaluation.result)}", "dim"))
     for warning in evaluation.warnings:
         screen.note(("! ", "yellow"), str(warning))
-
-
-def _decision(model: DecisionModel, named: str) -> str:
-    """The decision that is meant."""
-    if named:
-        return named
-    ids = list(model.decisions)
-    if len(ids) == 1:
-        return ids[0]
-    screen.error(f"Which decision? The file has: {', '.join(ids) or 'none'}")
-    raise typer.Exit(REJECTED)
 
 
 def _show_json(evaluation: Evaluation) -> None:

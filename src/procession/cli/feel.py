@@ -31,35 +31,41 @@ An expression shows its value and its type. Besides:
 
 Context = dict[str, Any]
 
+Strict = Annotated[bool, typer.Option("--strict", help="A warning makes the exit code 1.")]
+
 
 @with_options
 def feel(
-    expression: Annotated[str | None, typer.Argument(help="The expression; without one: line by line.")] = None,
+    expression: Annotated[
+        str | None,
+        typer.Argument(help="The expression (after -- if it begins with a minus sign); without one: line by line."),
+    ] = None,
     context: Annotated[
         str, typer.Option("--context", "-c", metavar="JSON|FILE", help="What the names mean: an object, or a file.")
     ] = "",
     var: Var = None,
+    strict: Strict = False,
 ) -> None:
     """Evaluate FEEL expressions.
 
-    Shows the value, its type, and why parts of it are null. Without an expression it reads one a line.
+    Shows the value, its type, and why parts of it are null. Without an expression it reads one a line. The exit code is
+    1 where one is no FEEL.
     """
     names = read_context(context) if context else {}
     names |= variables(var)
-    if expression is None:
-        _lines(names)
-    elif not _answer(expression, names):
+    good = _lines(names, strict=strict) if expression is None else _answer(expression, names, strict=strict)
+    if not good:
         raise typer.Exit(REJECTED)
 
 
 def read_context(source: str) -> Context:
     """Names from a JSON object, a file's name, or ``-``. Raises InvalidValue."""
-    is_name = not source.lstrip().startswith(("{", "@")) and source != "-"
+    is_name = not source.lstrip().startswith(("{", "[", '"', "@")) and source != "-"
     return json_object(f"@{source}" if is_name else source, "--context")
 
 
-def _answer(expression: str, names: Context) -> bool:
-    """Evaluate and show; False for a syntax error."""
+def _answer(expression: str, names: Context, *, strict: bool) -> bool:
+    """Evaluate and show; False for a syntax error, and for a warning if that counts."""
     from procession.feel import FeelSyntaxError, compile  # noqa: PLC0415, A004 - quick start
 
     try:
@@ -70,7 +76,7 @@ def _answer(expression: str, names: Context) -> bool:
     warnings: list[FeelWarning] = []
     found = compiled.evaluate(names, now=datetime.now(UTC).astimezone(), warnings=warnings)
     _show(found, warnings)
-    return True
+    return not (strict and warnings)
 
 
 def _show(found: object, warnings: list[FeelWarning]) -> None:
@@ -125,44 +131,60 @@ def type_name(found: object) -> str:
 
 
 def plain(found: object) -> object:
-    """The value as JSON has it; functions as text."""
-    from procession.feel import to_json  # noqa: PLC0415 - quick start
+    """The value as JSON has it; as FEEL writes it where there is a function in it."""
+    from procession.feel import text_of, to_json  # noqa: PLC0415 - quick start
 
     try:
         return to_json(found)
     except ValueError:
-        return str(found)
+        return text_of(found)
 
 
 def written(found: object) -> str:
-    """The value for eyes: numbers with all their digits."""
-    kind = type_name(found)
-    if kind == "number":
-        return str(found)
-    shown = plain(found)
-    return screen.value(shown) if kind in {"null", "boolean", "string", "list", "context"} else str(shown)
+    """The value for eyes: as FEEL writes it; a number with all its digits, a date as it is, since its type is told."""
+    from procession.feel import text_of, to_json  # noqa: PLC0415 - quick start
+
+    match type_name(found):
+        case "number":
+            return str(found)
+        case "string" | "boolean" | "null" | "list" | "context" | "range" | "function":
+            return text_of(found)
+        case _:
+            return str(to_json(found))
 
 
 # -- line by line -----------------------------------------------------------------------------------------------------
-def _lines(names: Context) -> None:
-    """Read expressions until the input ends."""
+def _lines(names: Context, *, strict: bool) -> bool:
+    """Read expressions until the input ends; False where a program typed one that is no FEEL."""
     asks = sys.stdin.isatty()
+    good = True
     if asks:
         _remember_lines()
         screen.note("FEEL, one expression a line; :help tells more, Ctrl-D ends.")
     while True:
-        try:
-            text = input(PROMPT) if asks else sys.stdin.readline()
-        except (EOFError, KeyboardInterrupt):
-            screen.note("")
-            return
-        if not asks and not text:
-            return
+        text = _line() if asks else sys.stdin.readline()
+        if not text:
+            break
         text = text.strip()
         if text in {":quit", ":q"}:
-            return
-        if text:
-            _command(text, names) if text.startswith(":") else _answer(text, names)
+            break
+        if text.startswith(":"):
+            _command(text, names)
+        elif text:
+            good = _answer(text, names, strict=strict) and good
+    return asks or good
+
+
+def _line() -> str:
+    """A line that was typed, with its end; nothing where the input ended. Ctrl-C gives up the line, not the session."""
+    try:
+        return input(PROMPT) + "\n"
+    except KeyboardInterrupt:
+        screen.note("")
+        return "\n"
+    except EOFError:
+        screen.note("")
+        return ""
 
 
 def _command(text: str, names: Context) -> None:
@@ -212,8 +234,10 @@ def _set(name: str, expression: str, names: Context) -> None:
 
 def _remember_lines() -> None:
     """Lines typed before come back with the arrow keys, also next time."""
-    import readline  # noqa: PLC0415 - changes how input() works
-
+    try:
+        import readline  # noqa: PLC0415 - changes how input() works
+    except ImportError:
+        return  # Windows: the console remembers lines itself
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "procession"
     file = folder / "feel_history"
     try:

@@ -239,18 +239,12 @@ def _invocation(build: Build, element: Xml, names: Names) -> Boxed:
         arguments = [argument(run, variables) for _, argument in bindings]
         run.at = place
         try:
-            return feel(_call(function, parameters, arguments, run))
+            return feel(function.invoke_named(parameters, arguments, run))
         except Invalid as problem:
             run.at = place
             return run.note(problem)
 
     return invoke
-
-
-def _call(function: Function, parameters: list[str], arguments: list[object], run: Run) -> object:
-    if function.parameters is None:  # a built-in function; its parameters stand in the standard's order
-        return function.invoke(arguments, run)
-    return function.invoke_named(parameters, arguments, run)
 
 
 def _binding(build: Build, element: Xml, names: Names) -> tuple[str, Boxed]:

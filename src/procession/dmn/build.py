@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from procession.dmn.limits import CONSTANTS_KEPT
 from procession.dmn.run import Boxed, DecisionRun, Place, Variables
 from procession.dmn.types import Coercion, Types
 from procession.feel import Expression, FeelSyntaxError, UnaryTests, compile_unary_tests
@@ -21,7 +22,7 @@ Names = frozenset[str]
 NO_NAMES: Final[Names] = frozenset()
 
 # Texts whose value needs no evaluation; most output entries of tables are such.
-_CONSTANT: Final = re.compile(r'-?\d+(\.\d+)?|"[^"\\]*"|true|false|null')
+_CONSTANT: Final = re.compile(r'-?\d{1,34}(\.\d{1,34})?|"[^"\\]{0,1000}"|true|false|null', re.ASCII)
 
 # What expressions see that are compiled in place of those that cannot be compiled.
 _NOTHING: Final = compile_feel("null")
@@ -36,6 +37,7 @@ class Build:
         self.types = types
         self.members = members
         self._language = language
+        self._constants: dict[str, tuple[object]] = {}
 
     def place(self, element: Xml) -> Place:
         """Where warnings about an element point to."""
@@ -60,6 +62,10 @@ class Build:
     def expression(self, element: Xml, names: Names) -> Expression | None:
         """The expression that an element's text holds; None where there is no text."""
         text = text_of(element)
+        if element.first("importedValues") is not None:
+            message = "Values of other documents (importedValues) are not read"
+            self.findings.error("IMPORTED_VALUES", message, element, "Write the values as an expression")
+            return _NOTHING
         if not text or not self.speaks_feel(element):
             return None
         try:
@@ -67,6 +73,17 @@ class Build:
         except FeelSyntaxError as problem:
             self._syntax_error(element, problem)
             return _NOTHING
+
+    def constant(self, element: Xml) -> tuple[object] | None:
+        """The value of a text that is a plain number, string or the like, which most output entries are."""
+        text = text_of(element)
+        if not _CONSTANT.fullmatch(text) or not self.speaks_feel(element):
+            return None
+        if text not in self._constants:
+            if len(self._constants) >= CONSTANTS_KEPT:
+                self._constants.clear()
+            self._constants[text] = (_plain(text),)
+        return self._constants[text]
 
     def tests(self, element: Xml | None, names: Names = NO_NAMES) -> UnaryTests | None:
         """The unary tests that an element's text holds; None where any value passes."""
@@ -112,12 +129,13 @@ class Build:
 
     def literal(self, element: Xml, names: Names) -> Boxed:
         """The closure of an element that holds a text of FEEL."""
+        constant = self.constant(element)
+        if constant is not None:
+            value_of_constant = constant[0]
+            return lambda _run, _variables: value_of_constant
         expression = self.expression(element, names)
         if expression is None:
             return nothing
-        if _CONSTANT.fullmatch(expression.text):
-            constant = expression.evaluate({})
-            return lambda _run, _variables: constant
         place = self.place(element)
         value, turns = expression.value, expression.turns
 
@@ -131,6 +149,12 @@ class Build:
                 return run.note(problem)
 
         return literal
+
+
+def _plain(text: str) -> object:
+    if text[0] == '"':
+        return text[1:-1]
+    return compile_feel(text).evaluate({})
 
 
 def text_of(element: Xml) -> str:

@@ -40,8 +40,14 @@ def compile_resource(content: bytes, *, name: str = "", imports: Iterable[Decisi
 
     Raises InvalidModel with every error at once.
     """
+    return _compile_or_refuse(content, name, imports, frozenset())
+
+
+def _compile_or_refuse(
+    content: bytes, name: str, imports: Iterable[DecisionModel], circle: frozenset[str]
+) -> DecisionModel:
     findings = Findings()
-    model = _compile(content, name, imports, findings)
+    model = _compile(content, name, imports, findings, circle)
     if model is None or findings.has_errors:
         raise InvalidModel(findings.errors(), name=name)
     return model
@@ -50,7 +56,7 @@ def compile_resource(content: bytes, *, name: str = "", imports: Iterable[Decisi
 def lint_resource(content: bytes, *, imports: Iterable[DecisionModel] = ()) -> list[Problem]:
     """Everything that is wrong with a file or worth a remark, by line. Never raises for a bad model."""
     findings = Findings()
-    _compile(content, "", imports, findings)
+    _compile(content, "", imports, findings, frozenset())
     return list(findings.all())
 
 
@@ -64,8 +70,9 @@ def compile_resources(
     while waiting:
         missing = {namespace for _, namespace in waiting.values()}
         ready = [name for name, (wanted, own) in waiting.items() if not wanted & (missing - {own})]
-        name = ready[0] if ready else next(iter(waiting))  # in a circle: the import that is missing is the problem
-        compiled[name] = compile_resource(contents[name], name=name, imports=known)
+        name = ready[0] if ready else next(iter(waiting))
+        circle = frozenset[str]() if ready else frozenset(missing)
+        compiled[name] = _compile_or_refuse(contents[name], name, known, circle)
         known.append(compiled[name])
         del waiting[name]
     return {name: compiled[name] for name in contents}
@@ -82,7 +89,11 @@ def _namespace(content: bytes) -> str:
 
 
 def _compile(
-    content: bytes, resource_name: str, imports: Iterable[DecisionModel], findings: Findings
+    content: bytes,
+    resource_name: str,
+    imports: Iterable[DecisionModel],
+    findings: Findings,
+    circle: frozenset[str],
 ) -> DecisionModel | None:
     root, problems = parse(content)
     for problem in problems:
@@ -93,27 +104,37 @@ def _compile(
         findings.error("NO_DECISIONS", "The resource holds no decisions: it is not a DMN file", root)
         return None
     try:
-        return _Compilation(root, _found_imports(root, imports, findings), findings).model(resource_name)
+        return _Compilation(root, _found_imports(root, imports, findings, circle), findings).model(resource_name)
     except RecursionError:
         findings.error("MODEL_TOO_DEEP", "The model's expressions are nested too deeply", root)
         return None
 
 
-def _found_imports(root: Xml, known: Iterable[DecisionModel], findings: Findings) -> Imports:
-    models = {model.namespace: model for model in known}
+def _found_imports(root: Xml, known: Iterable[DecisionModel], findings: Findings, circle: frozenset[str]) -> Imports:
+    """The imported models by the names of the imports. `circle`: namespaces of files that wait for each other."""
+    models: dict[str, list[DecisionModel]] = {}
+    for model in known:
+        models.setdefault(model.namespace, []).append(model)
     found: list[tuple[str, DecisionModel]] = []
     for element in root.every("import"):
         name, namespace = " ".join(element.get("name").split()), element.get("namespace")
         if "DMN" not in element.get("importType").upper():
             message = f"An import of the type '{element.get('importType')}' is not read"
             findings.warning("FOREIGN_IMPORT", message, element)
+        elif namespace in circle or namespace == root.get("namespace"):
+            message = f"The model with the namespace '{namespace}' imports this one in turn, or is this one"
+            findings.error("IMPORT_CYCLE", message, element, "Move what both need to a model of its own")
+        elif len(models.get(namespace, ())) > 1:
+            names = ", ".join(f"'{model.resource_name or model.name}'" for model in models[namespace])
+            message = f"Several models have the namespace '{namespace}' that is imported: {names}"
+            findings.error("AMBIGUOUS_IMPORT", message, element, "Give each model a namespace of its own")
         elif namespace not in models:
             message = f"The model with the namespace '{namespace}' is imported, but it was not given"
             findings.error("MISSING_IMPORT", message, element, "Deploy the imported file together with this one")
         elif name and any(name == other for other, _ in found):
             findings.error("NAME_TWICE", f"There are two imports with the name '{name}'", element)
         else:
-            found.append((name, models[namespace]))
+            found.append((name, models[namespace][0]))
     return tuple(found)
 
 

@@ -55,6 +55,7 @@ class InputData:
         """A value as one of its type, or null with a warning."""
         if self.coercion is None or value is None:
             return value
+        run.at = self.place
         if type(value) is str and isinstance(self.type, NamedType):
             value = _of_text(value, self.type.name)
         return self.coercion(run, value, self.place, f"The value of the input data '{self.name}'")

@@ -11,3 +11,6 @@ TRACE_TABLES_MAX: Final = 1_000
 
 # Decisions kept in the trace of one evaluation; more than that only come from services that loops call.
 TRACE_DECISIONS_MAX: Final = 10_000
+
+# Different constants of one file that are read once each.
+CONSTANTS_KEPT: Final = 10_000

@@ -14,7 +14,7 @@ from procession.dmn.graph import Decision
 from procession.dmn.model import DecisionModel
 from procession.dmn.trace import EvaluatedInput, EvaluatedTable, Evaluation
 from procession.errors import InvalidValue
-from procession.feel import Function, to_json
+from procession.feel import Function, text_of, to_json
 from procession.feel.convert import Json
 from procession.feel.values import is_context
 
@@ -84,8 +84,8 @@ def _inputs_as_json(inputs: tuple[EvaluatedInput, ...]) -> list[Json]:
 def _lenient_json(value: object) -> Json:
     try:
         return to_json(value)
-    except ValueError as problem:
-        return str(problem)
+    except ValueError:
+        return text_of(value)
 
 
 def map_decision_result(decision: Decision, value: Json, mapping: DecisionResultMapping) -> Json:

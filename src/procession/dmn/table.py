@@ -24,7 +24,7 @@ from procession.dmn.trace import EvaluatedInput, EvaluatedOutput, EvaluatedTable
 from procession.dmn.types import Coercion
 from procession.feel import UnaryTests
 from procession.feel.problems import Invalid
-from procession.feel.run import Frame
+from procession.feel.run import NOWHERE, Frame
 
 
 class Input(NamedTuple):
@@ -150,8 +150,10 @@ class Table:
             default = self._named(tuple(self._default(run, variables, column) for column in self.outputs))
             return [default] if policy in MULTIPLE and self.aggregation is None else default
         run.at = self.place
+        if not rows and (policy not in MULTIPLE or self.aggregation not in (None, "COUNT")):
+            return run.warn("no-rule", "No rule matches, and the table has no default output entries", NOWHERE)
         if policy not in MULTIPLE:
-            return self._named(single_row(policy, rows, self._priorities(), run)) if rows else None
+            return self._named(single_row(policy, rows, self._priorities(), run))
         if policy == "OUTPUT ORDER":
             rows = by_priority(rows, self._priorities(), run)
         if self.aggregation is not None:

@@ -36,6 +36,7 @@ def compile_table(build: Build, element: Xml, names: Names) -> Boxed:
     columns = list(element.every("output"))
     if not columns:
         build.findings.error("NO_OUTPUT", "The decision table has no output column", element)
+    _check_names(build, columns)
     inputs = tuple(_read_input(build, column, names) for column in element.every("input"))
     outputs = tuple(_read_output(build, element, column, names, single=len(columns) == 1) for column in columns)
     if policy in PRIORITIZED and not any(output.priorities for output in outputs):
@@ -48,6 +49,18 @@ def compile_table(build: Build, element: Xml, names: Names) -> Boxed:
         column if place in reader.aliased else column._replace(alias="") for place, column in enumerate(inputs)
     )
     return Table(build.place(element), policy, aggregation, inputs, outputs, rules)
+
+
+def _check_names(build: Build, columns: list[Xml]) -> None:
+    """Several outputs are members of a context, and so need names of their own."""
+    seen: set[str] = set()
+    for column in columns if len(columns) > 1 else []:
+        name = _output_name(column)
+        if not name:
+            build.findings.error("NO_NAME", "Each of several output columns needs a name", column)
+        elif name in seen:
+            build.findings.error("NAME_TWICE", f"There are two output columns '{name}'", column)
+        seen.add(name)
 
 
 def _aggregation(build: Build, element: Xml, policy: HitPolicy, outputs: int) -> Aggregation | None:

@@ -13,7 +13,7 @@ import msgspec
 ElementKind = Literal["decision table", "expression", "service", "function", "none"]
 
 
-class DecisionWarning(msgspec.Struct, frozen=True):
+class DecisionWarning(msgspec.Struct, frozen=True, rename="camel"):
     """Why something became null: `line` is that of the resource, `column` that of the expression (0: no place)."""
 
     code: str

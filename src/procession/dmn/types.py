@@ -19,7 +19,7 @@ from procession.feel.problems import Invalid
 from procession.feel.run import NOWHERE, Frame, Run
 from procession.feel.syntax import NamedType, TypeNode
 from procession.feel.types import conforms
-from procession.feel.values import feel, kind_of
+from procession.feel.values import feel, is_context, kind_of
 
 ANY: Final = NamedType("Any")
 _MIDNIGHT: Final = Time(0, 0, 0, offset=0)
@@ -124,7 +124,7 @@ class Types:
             return None
         found = self._coercions.get(node)
         if found is None:
-            found = self._coercions[node] = _coercion(node, self.meanings)
+            found = self._coercions[node] = _coercion(node, self)
         return found
 
     def result_of(self, node: TypeNode | None) -> TypeNode | None:
@@ -175,20 +175,22 @@ _DIRECT: Final[dict[str, frozenset[type]]] = {
 }
 
 
-def _coercion(node: TypeNode, types: Mapping[str, TypeMeaning]) -> Coercion:
+def _coercion(node: TypeNode, types: Types) -> Coercion:
     direct = frozenset[type]()
-    if isinstance(node, NamedType) and node.name not in types:
+    if isinstance(node, NamedType) and node.name not in types.meanings:
         direct = _DIRECT.get(node.name, direct)
     wanted = type_text(node)
 
     def coerce(run: DecisionRun, value: object, place: Place, what: str) -> object:
-        if value is None or type(value) in direct or conforms(value, node, types, run):
+        if value is None or type(value) in direct or conforms(value, node, types.meanings, run):
             return value
         for converted in _conversions(value):
-            if converted is not None and conforms(converted, node, types, run):
+            if converted is not None and conforms(converted, node, types.meanings, run):
                 return converted
         run.at = place
-        return run.warn("invalid-type", f"{what} is a {kind_of(value)} that does not fit the type {wanted}", NOWHERE)
+        why = misfit(value, node, types, run)
+        message = f"{what} is a {kind_of(value)} that does not fit the type {wanted}"
+        return run.warn("invalid-type", message + (f": {why}" if why else ""), NOWHERE)
 
     return coerce
 
@@ -202,6 +204,47 @@ def _conversions(value: object) -> Iterator[object]:
         yield [value]
     if isinstance(value, Date):
         yield DateTime(value, _MIDNIGHT)
+
+
+def misfit(value: object, node: TypeNode, types: Types, run: Run) -> str:
+    """Which part of a value keeps it from having a type; nothing where that is the whole value."""
+    match node:
+        case NamedType(name) if name in types.meanings:
+            return _misfit_of_named(value, name, types, run)
+        case feel_syntax.ContextType(members) if is_context(value):
+            missing = next((name for name, _ in members if name not in value), None)
+            if missing is not None:
+                return f"the member '{missing}' is missing"
+            parts = [(f"the member '{name}'", value[name], kind) for name, kind in members]
+        case feel_syntax.ListType(item) if type(value) is list:
+            parts = [(f"item {place}", one, item) for place, one in enumerate(cast("list[object]", value), 1)]
+        case _:
+            return ""
+    for what, part, kind in parts:
+        found = feel(part)
+        if found is not None and not conforms(found, kind, types.meanings, run):
+            why = misfit(found, kind, types, run)
+            wanted = _title(kind, types)
+            return f"{what} is a {kind_of(found)} that does not fit the type {wanted}" + (f": {why}" if why else "")
+    return ""
+
+
+def _title(node: TypeNode, types: Types) -> str:
+    """A type for people; the type of a component with constraints of its own has no name that they know."""
+    shape = types.shapes.get(node.name) if isinstance(node, NamedType) and "/" in node.name else None
+    return type_text(node if shape is None or callable(shape) else shape)
+
+
+def _misfit_of_named(value: object, name: str, types: Types, run: Run) -> str:
+    meaning, shape = types.meanings[name], types.shapes.get(name)
+    if not callable(meaning):
+        return misfit(value, meaning, types, run)
+    if shape is None or callable(shape):
+        return ""
+    if not conforms(value, shape, types.meanings, run):
+        return misfit(value, shape, types, run)
+    allowed = types.allowed_texts.get(name)
+    return f"it is none of the allowed values {allowed:.200}" if allowed else "its constraint does not hold"
 
 
 def constrained(

@@ -19,6 +19,7 @@ from procession.feel.problems import FeelSyntaxError, FeelWarning
 from procession.feel.ranges import Range
 from procession.feel.run import Function
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
+from procession.feel.text import feel_text as text_of
 
 __all__ = [
     "Date",
@@ -35,6 +36,7 @@ __all__ = [
     "compile",
     "compile_unary_tests",
     "from_json",
+    "text_of",
     "to_json",
     "to_python",
 ]

@@ -11,7 +11,7 @@ from procession.feel import scope as scopes
 from procession.feel import syntax
 from procession.feel.access import compile_name
 from procession.feel.build import Build
-from procession.feel.functions.registry import BUILTINS, Builtin, Form, Unfit
+from procession.feel.functions.registry import BUILTINS, Builtin
 from procession.feel.problems import Invalid
 from procession.feel.run import Closure, Frame, Function, Run, Spot
 from procession.feel.scope import Scope
@@ -114,34 +114,16 @@ def _positional(builtin: Builtin, arguments: tuple[Closure, ...], spot: Spot) ->
 
 
 def _named(builtin: Builtin, node: syntax.Call, arguments: tuple[Closure, ...], spot: Spot) -> Closure:
-    forms = builtin.named(node.names)
+    names, forms = node.names, builtin.named(node.names)
 
     def call(frame: Frame) -> object:
-        if not forms:
-            message = f"{builtin.name} has no parameters {', '.join(node.names)}; {builtin.usage()}"
-            return frame.run.warn("invalid-argument", message, spot)
         values = [argument(frame) for argument in arguments]
         try:
-            return _first_that_fits(builtin, forms, values, frame.run)
+            return builtin.call_named(frame.run, names, values, forms)
         except Invalid as problem:
             return frame.run.warn(problem.code, problem.message, spot)
 
     return call
-
-
-def _first_that_fits(
-    builtin: Builtin, forms: list[tuple[Form, list[int | None]]], values: list[object], run: Run
-) -> object:
-    problem: Unfit | None = None
-    for form, places in forms:
-        last = max((index for index, place in enumerate(places) if place is not None), default=-1)
-        given = [None if place is None else values[place] for place in places[: last + 1]]
-        try:
-            return builtin.call(run, given, [form])
-        except Unfit as found:
-            problem = problem or found
-    assert problem is not None, "the caller has at least one form"
-    raise problem
 
 
 def compile_function(build: Build, node: syntax.FunctionDefinition, scope: Scope | None) -> Closure:

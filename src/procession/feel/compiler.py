@@ -97,7 +97,9 @@ def _joined(tests: tuple[syntax.Node, ...]) -> tuple[syntax.Node, ...]:
 
 def _compile_test(build: Build, node: syntax.Node, scope: Scope) -> CompiledTest:
     return CompiledTest(
-        build.node(node, scope), operators.compile_test(build, node, scope, cell=True), _reads_input(node)
+        build.node(node, scope),
+        operators.compile_test(build, node, scope, cell=True),
+        "?" in build.text and _reads_input(node),
     )
 
 

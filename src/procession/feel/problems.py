@@ -19,6 +19,7 @@ WarningCode = Literal[
     "invalid-type",
     "invalid-argument",
     "assertion",
+    "no-rule",
     "limit",
     "internal",
 ]

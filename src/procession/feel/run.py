@@ -99,17 +99,19 @@ Closure = Callable[[Frame], object]
 class Function:
     """A function as a value. `parameters` is None where any number of arguments may come (built-in functions)."""
 
-    __slots__ = ("_call", "name", "parameters")
+    __slots__ = ("_call", "_call_named", "name", "parameters")
 
     def __init__(
         self,
         name: str,
         parameters: tuple[str, ...] | None,
         call: Callable[[Sequence[object], Run], object],
+        call_named: Callable[[Sequence[str], Sequence[object], Run], object] | None = None,
     ) -> None:
         self.name = name
         self.parameters = parameters
         self._call = call
+        self._call_named = call_named  # where the parameters depend on the form
 
     def invoke(self, arguments: Sequence[object], run: Run) -> object:
         """The result for positional arguments. Raises Invalid for a wrong number, LimitReached for deep recursion."""
@@ -126,7 +128,9 @@ class Function:
     def invoke_named(self, names: Sequence[str], arguments: Sequence[object], run: Run) -> object:
         """The result for named arguments; all parameters must be named, in any order."""
         if self.parameters is None:
-            raise Invalid(f"{self} takes no named arguments here")
+            if self._call_named is None:
+                raise Invalid(f"{self} takes no named arguments here")
+            return self._call_named(names, arguments, run)
         given = dict(zip(names, arguments, strict=True))
         if len(given) != len(names) or given.keys() != set(self.parameters):
             raise Invalid(f"{self} has the parameters {', '.join(self.parameters)}; found {', '.join(names)}")

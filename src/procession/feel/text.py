@@ -7,12 +7,12 @@ from typing import Final, cast
 
 from procession.feel.limits import CHARACTERS_PER_TURN, STRING_LENGTH_MAX, VALUE_DEPTH_MAX
 from procession.feel.numbers import normal, text_of_number
-from procession.feel.problems import LimitReached
+from procession.feel.problems import Invalid, LimitReached
 from procession.feel.ranges import Range
 from procession.feel.run import Budget, Function
 from procession.feel.temporal import Date, DateTime, DaysDuration, MonthsDuration, Time
 from procession.feel.temporal_text import text_of
-from procession.feel.values import feel
+from procession.feel.values import feel, kind_of
 
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SIMPLE_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?: [A-Za-z_][A-Za-z_0-9]*)*")
@@ -34,8 +34,11 @@ def text_of_value(value: object, budget: Budget) -> str:
 
 
 def feel_text(value: object) -> str:
-    """Any value as FEEL writes it, strings in quotes, for eyes. Raises LimitReached."""
-    return _text(value, 1, Budget())
+    """Any value as FEEL writes it, for eyes: strings in quotes, dates as literals. What is too long says so."""
+    try:
+        return _text(feel(value), 1, Budget())
+    except (LimitReached, Invalid) as problem:
+        return f"({kind_of(value)}: {problem.message})"
 
 
 def _text(value: object, depth: int, budget: Budget) -> str:

@@ -1,7 +1,7 @@
 """Business rule tasks whose work is a decision of DMN: find it, evaluate it, keep what it said.
 
-A result that is null because something could not be evaluated is an incident; so is, where expressions are strict, any
-warning and a table with no rule that matched.
+A result that is null because something could not be evaluated is an incident. A table with no rule that matched is null
+as well, by rule: with a warning, which is an incident only where expressions are strict, as any other warning.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from procession.core.surroundings import DecisionRequest, DeployedDecision
 from procession.core.waits import text_of
 from procession.dmn import DecisionResultMapping, Evaluation, evaluate_decision, map_decision_result, trace_as_json
 from procession.errors import InvalidValue, NotFound
-from procession.feel import to_json
+from procession.feel import text_of as text_of_value
 from procession.model.definition import DecisionSpec, Definition, Element
 
+NO_RULE = "no-rule"  # the code of the warning that no rule of a table matched
 TEXT_MAX = 120  # characters of a value in an incident's text
 SHAPES: dict[str, DecisionResultMapping] = {
     "singleEntry": "singleEntry",
@@ -76,28 +77,15 @@ def _evaluate(step: Step, element: Element, node: ElementInstance, spec: Decisio
             node.key, element.index, found.key, found.decision_id, found.version, value, list(trace), why
         )
     )
-    if why and (value is None or step.strict):
+    failed = value is None and any(warning.code != NO_RULE for warning in evaluation.warnings)
+    if failed or (why and step.strict):
         raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, f"{where} failed: {why}{_matched(evaluation)}")
-    if step.strict and _has_no_rule(evaluation):
-        message = f"{where} has no rule that matches{_matched(evaluation)}"
-        raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, message)
     if not spec.map_result:
         return value
     try:
         return map_decision_result(decision, value, SHAPES[spec.map_result])
     except InvalidValue as error:
         raise Problem(IncidentKind.DECISION_EVALUATION_ERROR, f"{where} failed: {error}") from None
-
-
-def _has_no_rule(evaluation: Evaluation) -> bool:
-    """Whether the table that was asked for gave nothing, because none of its rules matched."""
-    asked = evaluation.trace[-1] if evaluation.trace else None
-    return (
-        asked is not None
-        and asked.kind == "decision table"
-        and evaluation.result is None
-        and not any(table.matched_rules for table in asked.tables)
-    )
 
 
 def _matched(evaluation: Evaluation) -> str:
@@ -112,8 +100,5 @@ def _matched(evaluation: Evaluation) -> str:
 
 
 def _short(value: object) -> str:
-    try:
-        text = repr(to_json(value))
-    except ValueError:
-        text = str(value)
+    text = text_of_value(value)
     return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 3] + "..."

@@ -91,6 +91,10 @@ def _fit(argument: object, parameter: Parameter) -> object:
     )
 
 
+# Where the argument of each parameter stands among the arguments given.
+Places = list[int | None]
+
+
 class Builtin:
     """A function and its forms, in the order in which they are tried.
 
@@ -103,10 +107,27 @@ class Builtin:
         self.name = name
         self.forgives = False
         self.forms: list[Form] = []
-        self.value = Function(name, None, self._invoke)
+        self.value = Function(name, None, self._invoke, self._invoke_named)
 
     def _invoke(self, arguments: Sequence[object], run: Run) -> object:
         return self.call(run, arguments, self.forms_for(len(arguments)))
+
+    def _invoke_named(self, names: Sequence[str], arguments: Sequence[object], run: Run) -> object:
+        return self.call_named(run, names, arguments, self.named(names))
+
+    def call_named(
+        self, run: Run, names: Sequence[str], arguments: Sequence[object], forms: "list[tuple[Form, Places]]"
+    ) -> object:
+        """The result of the first form that the named arguments fit. Raises Invalid where none does."""
+        problem: Unfit | None = None
+        for form, places in forms:
+            last = max((index for index, place in enumerate(places) if place is not None), default=-1)
+            given = [None if place is None else arguments[place] for place in places[: last + 1]]
+            try:
+                return self.call(run, given, [form])
+            except Unfit as found:
+                problem = problem or found
+        raise problem or Invalid(f"{self.name} has no parameters {', '.join(names)}; {self.usage()}")
 
     def forms_for(self, count: int) -> list[Form]:
         """The forms that can be called with so many arguments."""
@@ -131,9 +152,9 @@ class Builtin:
             raise Unfit(f"{self.name}: no form takes {len(arguments)} arguments; {self.usage()}")
         raise Unfit(f"{self.name}: {problem.message}")
 
-    def named(self, names: Sequence[str]) -> list[tuple[Form, list[int | None]]]:
+    def named(self, names: Sequence[str]) -> "list[tuple[Form, Places]]":
         """The forms that have these parameters, each with the place of every parameter among the names."""
-        found: list[tuple[Form, list[int | None]]] = []
+        found: list[tuple[Form, Places]] = []
         given = {name: place for place, name in enumerate(names)}
         for form in self.forms:
             parameters = [*form.parameters, form.rest] if form.rest else list(form.parameters)
