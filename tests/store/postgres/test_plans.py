@@ -86,7 +86,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
             *packed_jobs(committing._jobs_of(steps)),
         ),
         "commit_wide": tuple(committing._wide_columns(wide, None)),
-        "claim": ([f"q{n}" for n in range(10)], [50] * 10, 1),
+        "claim": ([f"q{n}" for n in range(10)], [50] * 10, 1, None),
         "finish_done": (numbers, [1] * 500),
         "finish": (numbers, [1] * 500, [n % 5 for n in numbers], [0] * 500, [-1] * 500, [], None),
         "promote": (500, None),

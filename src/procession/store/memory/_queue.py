@@ -18,7 +18,7 @@ from procession.store.memory import _jobs, _queue_jobs, _queue_rules, _queue_wat
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
-from procession.store.rows import ClaimedJob, JobOutcome, Rescue, StoredJob, Want
+from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, StoredJob, Want
 from procession.store.rows.queue import PauseKind
 
 T = TypeVar("T")
@@ -64,9 +64,9 @@ class MemoryQueue(QueueCalls):
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their leases."""
         tables, now, extras = self._tables, self._clock(), self._queue.extras
-        if not extras:
+        long_way = [each for each in outcomes if each.end == JobEnd.CANCELED or self._has_traits(each.key)]
+        if not long_way and not extras:
             return [_jobs.finish_job(tables, outcome, now) for outcome in outcomes]
-        long_way = [each for each in outcomes if each.key in extras and extras[each.key].traits]
         answers = dict(zip((each.key for each in long_way), await self._settle_rest(long_way), strict=True))
         for outcome in outcomes:
             if outcome.key not in answers:

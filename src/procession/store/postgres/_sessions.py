@@ -31,6 +31,7 @@ Record = Any
 Connection = Any  # asyncpg.Connection, whose stubs are generic in the record class
 
 PACKAGE: Final = "procession.store.postgres"
+QUEUE: Final = "queue_"  # in front of the names of the statements that scripts of _shared/queue ask for
 SERVER_SHARE: Final = 0.9  # of the deadline: the server gives up before we do, so that most timeouts have an outcome
 _SCHEMA_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,47}")
 _OUR_SCHEMA: Final = re.compile(r"\bprocession\.(?=[a-z_])")
@@ -70,7 +71,10 @@ class Statements:
                 f"Expected a schema name of at most 48 lower-case letters, digits and underscores, got {schema!r}"
             )
         self.schema = schema
-        self._texts = {name: self.of_schema(sql) for name, sql in load_statements(PACKAGE).items()}
+        texts = load_statements(PACKAGE) | {
+            f"{QUEUE}{name}": sql for name, sql in load_statements(PACKAGE, "queue").items()
+        }
+        self._texts = {name: self.of_schema(sql) for name, sql in texts.items()}
 
     def __getitem__(self, name: str) -> str:
         return self._texts[name]

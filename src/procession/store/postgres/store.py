@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from procession.errors import InvalidValue, Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.migrations import check_version
+from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_start_request, clean_text
 from procession.store.port import Clock
 from procession.store.postgres import _reading as reading
-from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json, sparse
+from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
 from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
 from procession.store.postgres._forms import Forms
@@ -23,22 +24,19 @@ from procession.store.postgres._keeping import Keeping
 from procession.store.postgres._migrating import MIGRATIONS, applied_versions, migrate
 from procession.store.postgres._operating import Operating
 from procession.store.postgres._publishing import broadcast, publish
+from procession.store.postgres._queue import PostgresQueue
 from procession.store.postgres._sessions import FREE, HOT, Options, Sessions, Statements
 from procession.store.rows import (
-    ClaimedJob,
     Deployed,
     Deployment,
     HistoryRow,
     InstanceFilter,
     JobAdjustment,
-    JobEnd,
     JobFence,
     JobFilter,
-    JobOutcome,
     NewJob,
     NewMessage,
     PublishResult,
-    Rescue,
     Row,
     StartRequest,
     Statement,
@@ -54,7 +52,6 @@ from procession.store.rows import (
     StoredSubscription,
     StoredUserTask,
     UserTaskFilter,
-    Want,
 )
 
 DEADLINE_S: Final = 15.0
@@ -70,7 +67,7 @@ class HistoryCursor(Row):
     position: int = 0
 
 
-class PostgresStore(Forms, Keeping, Operating):
+class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
     """A PostgreSQL database, 14 or newer. Any number of processes may work on it.
 
     ``schema`` holds all tables; several schemas in one database are several stores. ``lanes`` commits may be under way
@@ -237,44 +234,11 @@ class PostgresStore(Forms, Keeping, Operating):
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert jobs that belong to no step."""
         check_jobs(list(jobs))
+        check_plain(jobs)
         if why := refusal_of_json(job.args for job in jobs):
             raise InvalidValue(f"{why}, got it in the arguments of a job")
         if jobs:
             await self._enqueues.fetch("enqueue", self._bound_now(), *job_columns(sorted(jobs, key=_key_of)))
-
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-        """Lease ready jobs to a node."""
-        if not wants:
-            return []
-        local = [want for want in wants if not want.lease_ms]
-        queues, counts = [want.queue for want in local], [want.count for want in local]
-        rows = await self._claims.fetch("claim", queues, counts, node) if local else []
-        if len(local) < len(wants):
-            remote = [want for want in wants if want.lease_ms]
-            columns = [[w.queue for w in remote], [w.count for w in remote], [w.lease_ms for w in remote]]
-            tenants = [None if w.tenants is None else encode_json(w.tenants) for w in remote]
-            rows = rows + await self._claims.fetch("claim_remotely", *columns, self._bound_now(), tenants)
-        rows.sort(key=_claim_order)
-        return [reading.claimed_job(row) for row in rows]
-
-    async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
-        """End runs under their lease."""
-        if not outcomes:
-            return []
-        ordered = sorted(outcomes, key=_key_of)
-        columns: list[Any] = [[each.key for each in ordered], [each.lease for each in ordered]]
-        if all(each.end is JobEnd.DONE for each in ordered):
-            rows = await self._finishes.fetch("finish_done", *columns)
-        else:
-            columns += [
-                [int(each.end) for each in ordered],
-                [each.delay_ms for each in ordered],
-                [each.retries for each in ordered],
-                sparse([clean_text(each.error) for each in ordered]),
-            ]
-            rows = await self._finishes.fetch("finish", *columns, self._bound_now())
-        held = {(row[0], row[1]) for row in rows}
-        return [_take_out(held, (each.key, each.lease)) for each in outcomes]
 
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
@@ -379,20 +343,10 @@ class PostgresStore(Forms, Keeping, Operating):
         """Say that a process lives."""
         return bool(await self._duties.fetch("beat", node, self._bound_now()))
 
-    async def leave(self, node: int) -> None:
-        """The process stops."""
-        await self._duties.fetch("leave", node, self._bound_now())
-
     async def lead(self, node: int, term_ms: int) -> int:
         """Become or stay leader."""
         rows = await self._duties.fetch("lead", node, term_ms, self._bound_now())
         return rows[0][0] if rows else 0
-
-    async def rescue(self, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
-        """Give back the jobs of dead and unknown nodes."""
-        values = (dead_after_ms, limit, crash_budget, backoff_ms, self._bound_now())
-        row = (await self._duties.fetch("rescue", *values))[0]
-        return Rescue(nodes=row["nodes"], jobs=row["jobs"], woken=row["woken"], failed=row["failed"])
 
     async def list_nodes(self) -> list[StoredNode]:
         """The processes that work on this database."""
@@ -427,11 +381,12 @@ class PostgresStore(Forms, Keeping, Operating):
         self._enqueues = self._group(1, hot)
         self._loads = self._group(1, hot)
         self._duties = self._group(2, hot)
+        self._queue = self._group(2, hot)
         self._rest = self._group(self._pool_size, free)
         self._hints = self._group(1, {})
         self._groups = (
             *(self._lanes, self._claims, self._finishes, self._enqueues, self._loads),
-            *(self._duties, self._rest, self._hints),
+            *(self._duties, self._queue, self._rest, self._hints),
         )
         self._channel = f"{self._statements.schema}_ready"
         self._announcer = Announcer(self._hints, self._channel)
@@ -445,20 +400,8 @@ class PostgresStore(Forms, Keeping, Operating):
         return self._clock() if self._clock is not None else None
 
 
-def _key_of(row: NewJob | JobOutcome) -> int:
+def _key_of(row: NewJob) -> int:
     return row.key
-
-
-def _claim_order(row: Any) -> tuple[int, int, int]:  # noqa: ANN401 - a row of the driver
-    return -row["priority"], row["run_at"], row["key"]
-
-
-def _take_out(held: set[tuple[int, int]], run: tuple[int, int]) -> bool:
-    """Whether this run was ended, once: an outcome that is in a batch twice counts the first time."""
-    if run in held:
-        held.discard(run)
-        return True
-    return False
 
 
 def _without_comments(sql: str) -> str:

@@ -8,9 +8,12 @@ from typing import Any
 import msgspec
 
 from procession.jobs.kinds import JobState
+from procession.store._shared.queue.claiming import room_left
+from procession.store._shared.queue.settling import with_lost
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
 from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
+from procession.store.sqlite._queue import claim_throttled, rescue_runs, settle_runs
 from procession.store.sqlite._session import Session, as_json
 
 
@@ -31,6 +34,8 @@ class _Ready(msgspec.Struct, array_like=True, gc=False):
     retries: int
     args: str
     tenant: str
+    options: str
+    checkpoint: str
 
 
 _Shared = tuple[int, int, int, int, int, str, str, str]  # what jobs of a bulk have in common
@@ -82,6 +87,12 @@ def enqueue_jobs(session: Session, jobs: Sequence[NewJob]) -> list[None]:
 
 
 def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    """Lease ready jobs, and limited ones with the room that is left."""
+    claimed = _claim_ready(session, node, wants)
+    return claimed + claim_throttled(session, node, room_left(wants, claimed))
+
+
+def _claim_ready(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
     """Lease ready jobs, by priority and age within each queue."""
     found: list[_Ready] = []
     local: list[int] = []
@@ -111,6 +122,8 @@ def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[Claim
             retries=job.retries,
             args=job.args.encode(),
             tenant=job.tenant,
+            options=job.options.encode(),
+            checkpoint=job.checkpoint.encode(),
         )
         for job in found
     ]
@@ -124,10 +137,12 @@ def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
     answers: list[bool] = []
     done: list[int] = []
     others: list[dict[str, object]] = []
+    rest: list[JobOutcome] = []
     for outcome in outcomes:
-        is_held = held.get(outcome.key) == outcome.lease
+        is_held = held.get(outcome.key) == outcome.lease and outcome.end != JobEnd.CANCELED
         answers.append(is_held)
         if not is_held:
+            rest.append(outcome)
             continue
         del held[outcome.key]
         if outcome.end == JobEnd.DONE:
@@ -136,7 +151,13 @@ def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
             others.append(_end_of_run(outcome, session.now))
     session.for_keys("delete_jobs", done)
     session.for_each("end_runs", others)
-    return answers
+    return _with_rest(answers, settle_runs(session, rest)) if rest else answers
+
+
+def _with_rest(answers: list[bool], rest: list[bool]) -> list[bool]:
+    """The answers of the hot path, and in the place of each that it did not give the one of the long way."""
+    following = iter(rest)
+    return [answer or next(following) for answer in answers]
 
 
 def adjust_jobs(session: Session, changes: Sequence[JobAdjustment]) -> list[bool]:
@@ -170,7 +191,9 @@ def promote_jobs(session: Session, limit: int) -> tuple[list[str], int]:
     """Make due jobs ready."""
     due = _decode_due(session.value("find_due_jobs", now=session.now, limit=limit))
     session.for_keys("make_jobs_ready", [key for key, _ in due])
-    return sorted({queue for _, queue in due}), session.value("find_next_due")
+    limited = session.rows("find_throttled_queues", now=session.now)
+    queues = {queue for _, queue in due} | {queue for (queue,) in limited}
+    return sorted(queues), session.value("find_next_due", now=session.now)
 
 
 def rescue_jobs(session: Session, dead_after_ms: int, limit: int, crash_budget: int, backoff_ms: int) -> Rescue:
@@ -192,7 +215,7 @@ def rescue_jobs(session: Session, dead_after_ms: int, limit: int, crash_budget: 
     session.for_each("rescue_job", changes)
     rescue.jobs = len(changes)
     rescue.woken = sorted(woken)
-    return rescue
+    return with_lost(rescue, rescue_runs(session, limit, crash_budget, backoff_ms))
 
 
 def _find_ready(session: Session, want: Want) -> list[_Ready]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from procession.store.sqlite._queue import release_runs
 from procession.store.sqlite._session import Session
 
 
@@ -19,6 +20,7 @@ def leave(session: Session, node: int) -> None:
     """Forget a node; its jobs become ready, their attempts are not used."""
     session.run("remove_node", node=node)
     session.run("end_leadership", node=node)
+    release_runs(session, node)
     session.run("give_back_jobs", node=node)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from procession.ids import FIRST_PARTITION, key_of
+from procession.store._shared.queue.script import Ask
 from procession.store._shared.statements import load_statements, repeat_rows
 
 # Rows per statement when many are inserted. One statement for many rows is faster than a statement for each (330,000
@@ -17,6 +18,7 @@ from procession.store._shared.statements import load_statements, repeat_rows
 _CHUNKS: Final = (256, 64, 16, 4, 1)
 
 STATEMENTS: Final = load_statements("procession.store.sqlite")
+QUEUE: Final = load_statements("procession.store.sqlite", "queue")  # what scripts of _shared/queue ask for
 
 _encode = msgspec.json.Encoder().encode
 _decode_pairs = msgspec.json.Decoder(list[tuple[int, int]]).decode
@@ -47,6 +49,11 @@ class Session:
         """The first column of the first row, or None; statements that return rows are run to their end."""
         found = self._connection.execute(STATEMENTS[name], values).fetchall()
         return found[0][0] if found else None
+
+    def answer(self, question: Ask) -> list[Any]:
+        """The rows of a statement that a script of the queue asks for; JSON goes as text."""
+        values = [value.decode() if isinstance(value, bytes) else value for value in question.values]
+        return self._connection.execute(QUEUE[question.name], values).fetchall()
 
     def pairs(self, name: str, keys: Sequence[int]) -> dict[int, int]:
         """A number for each of these keys that exists."""

@@ -13,6 +13,7 @@ from procession.errors import Misconfigured, Unavailable
 from procession.ids import Keys
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind
 from procession.store._shared.migrations import check_version
+from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import (
     check_jobs,
     check_messages,
@@ -55,6 +56,7 @@ from procession.store.sqlite import _connection, _decisions, _definitions, _jobs
 from procession.store.sqlite._forms import Forms
 from procession.store.sqlite._keeping import Keeping
 from procession.store.sqlite._operating import Operating
+from procession.store.sqlite._queue import SqliteQueue
 from procession.store.sqlite._session import STATEMENTS, as_json
 from procession.store.sqlite._steps import commit_steps
 from procession.store.sqlite._threads import EachWork, Reader, Work, Writer
@@ -66,7 +68,7 @@ def _wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class SqliteStore(Forms, Keeping, Operating):
+class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
     """A database file.
 
     ``synchronous`` says what a commit promises. NORMAL: it survives the end of every process, however sudden; if the
@@ -232,6 +234,7 @@ class SqliteStore(Forms, Keeping, Operating):
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert those that are not there yet."""
         check_jobs(jobs)
+        check_plain(jobs)
         await self._write_each(_jobs.enqueue_jobs, jobs)
 
     async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:

@@ -1,4 +1,4 @@
-"""The queue's half of the suite: ``from procession.testing.conformance.queue import *``, with the fixtures of the first."""
+"""The queue's half of the suite, to be imported with ``*`` beside the fixtures of the first half."""
 
 from procession.testing.conformance.unique_keys import TestSubmit, TestTurns, TestUnique
 

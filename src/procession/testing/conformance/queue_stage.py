@@ -1,4 +1,4 @@
-"""What tests of the queue are given beyond ``stage``: jobs with options, and short ways to run and look. No assertions."""
+"""What tests of the queue are given beyond ``stage``: jobs with options, short ways to run and look. No assertions."""
 
 from __future__ import annotations
 

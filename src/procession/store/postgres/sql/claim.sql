@@ -1,7 +1,10 @@
 -- Lease ready jobs of several queues at once. `state = 0` is literal, so that the partial index job_ready gives them in
--- claim order (priority, then age); only then are they updated by key.
-with w as (
-    select * from unnest($1::text[], $2::int[]) as u (queue, count)
+-- claim order (priority, then age); only then are they updated by key. What is paused is left out. A row without a key
+-- says that a queue has limited jobs whose start is due: those are claimed the long way (claim_limited).
+with w as materialized (
+    select u.queue, u.count
+    from unnest($1::text[], $2::int[]) as u (queue, count)
+    where not exists (select from procession.pause p where p.kind = 0 and p.name = u.queue)
 ), picked as materialized (
     select p.key
     from w
@@ -9,13 +12,23 @@ with w as (
         select key
         from procession.job
         where state = 0 and queue = w.queue
+          and type <> all(array(select name from procession.pause where kind = 1))
         order by priority desc, run_at, key
         limit w.count
         for no key update skip locked
     ) p
+), claimed as (
+    update procession.job
+    set state = 1, owner = $3, lease = lease + 1, attempt = attempt + 1
+    where key = any(array(select key from picked))
+    returning key, lease, kind, queue, type, instance, element_instance, element, definition, priority, attempt, retries,
+              args, tenant, run_at, options, checkpoint
 )
-update procession.job
-set state = 1, owner = $3, lease = lease + 1, attempt = attempt + 1
-where key = any(array(select key from picked))
-returning key, lease, kind, queue, type, instance, element_instance, element, definition, priority, attempt, retries,
-          args, tenant, run_at
+select * from claimed
+union all
+select null, 0, 0, w.queue, '', null, null, null, null, 0, 0, 0, null, null, null, null, null
+from w
+where exists (select from procession.job j
+              where j.queue = w.queue and j.state = 4 and j.waits_for is null
+                and j.run_at <= coalesce($4::timestamptz, now())
+              limit 1)

@@ -9,6 +9,8 @@ with w as (
         select key, run_at
         from procession.job
         where state = 0 and queue = w.queue
+          and not exists (select from procession.pause p where p.kind = 0 and p.name = w.queue)
+          and type <> all(array(select name from procession.pause where kind = 1))
           and (w.tenants is null or coalesce(tenant, '') in (select json_array_elements_text(w.tenants)))
         order by priority desc, run_at, key
         limit w.count
@@ -21,4 +23,4 @@ set state = 2, owner = -1, lease = lease + 1, attempt = attempt + 1,
 from picked
 where job.key = any(array(select key from picked)) and job.key = picked.key
 returning job.key, lease, kind, queue, type, instance, element_instance, element, definition, priority, attempt, retries,
-          args, tenant, picked.run_at
+          args, tenant, picked.run_at, options, checkpoint

@@ -1,11 +1,14 @@
--- End runs in every way, under their leases: 0 done, 1 retry, 2 snooze, 3 release, 4 failed (rows.JobEnd).
+-- End runs in every way, under their leases: 0 done, 1 retry, 2 snooze, 3 release, 4 failed (rows.JobEnd). Jobs with
+-- traits are ended the long way (settle in _shared/queue).
 with u as materialized (
     select * from unnest($1::bigint[], $2::int[], $3::smallint[], $4::bigint[], $5::int[], $6::text[])
         as u (key, lease, ending, delay_ms, retries, error)
 ), done as (
     delete from procession.job
     using u
-    where job.key = any($1) and job.key = u.key and job.lease = u.lease and (job.state = 1 or (job.state = 2 and job.owner = -1)) and u.ending = 0
+    where job.key = any($1) and job.key = u.key and job.lease = u.lease
+      and (job.state = 1 or (job.state = 2 and job.owner = -1))
+      and job.traits is null and u.ending = 0
     returning job.key, job.lease
 ), kept as (
     update procession.job
@@ -20,7 +23,9 @@ with u as materialized (
         error = coalesce(nullif(u.error, ''), job.error),
         owner = null
     from u
-    where job.key = any($1) and job.key = u.key and job.lease = u.lease and (job.state = 1 or (job.state = 2 and job.owner = -1)) and u.ending <> 0
+    where job.key = any($1) and job.key = u.key and job.lease = u.lease
+      and (job.state = 1 or (job.state = 2 and job.owner = -1))
+      and job.traits is null and u.ending <> 0
     returning job.key, job.lease
 )
 select key, lease from done union all select key, lease from kept

@@ -4,7 +4,7 @@ with gone as (
 ), unled as (
     update procession.lease set until = coalesce($2::timestamptz, now()) where node = $1
 ), picked as materialized (
-    select key from procession.job where state = 1 and owner = $1 order by key for no key update
+    select key from procession.job where state = 1 and owner = $1 and traits is null order by key for no key update
 )
 update procession.job
 set state = 0, owner = null, attempt = attempt - 1

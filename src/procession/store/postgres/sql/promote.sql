@@ -1,5 +1,6 @@
--- Make due jobs ready, and say when the next one is due. Both parts see the same snapshot, so the second leaves out
--- what the first takes; what others hold is theirs.
+-- Make due jobs ready, and say when the next one is due, or a limited one may start. One with limits is THROTTLED (4); one
+-- that ages gives its priority for a place in line (jobs.options.due_of). All parts see the same snapshot, so the later
+-- ones leave out what the first takes; what others hold is theirs.
 with picked as materialized (
     select key
     from procession.job
@@ -8,11 +9,29 @@ with picked as materialized (
     limit $1
     for no key update skip locked
 ), promoted as (
-    update procession.job set state = 0, owner = null where key = any(array(select key from picked)) returning queue
+    update procession.job
+    set state = case when traits & 4 <> 0 then 4 else 0 end, owner = null,
+        priority = case when traits & 68 = 64 then 0 else priority end,
+        run_at = case when traits & 68 = 64
+                 then run_at - coalesce((options ->> 'priority')::bigint, 0) * (options ->> 'ageing_ms')::bigint
+                               * interval '1 millisecond'
+                 else run_at end
+    where key = any(array(select key from picked))
+    returning queue
 )
-select array(select distinct queue from promoted order by queue) as queues,
-       (select run_at
-        from procession.job
-        where state = 2 and not key = any(array(select key from picked))
-        order by run_at
-        limit 1) as next_due
+select array(select queue from promoted
+             union
+             select queue
+             from procession.job
+             where state = 4 and waits_for is null and run_at <= coalesce($2, now())
+             order by queue) as queues,
+       least((select run_at
+              from procession.job
+              where state = 2 and not key = any(array(select key from picked))
+              order by run_at
+              limit 1),
+             (select run_at
+              from procession.job
+              where state = 4 and waits_for is null and run_at > coalesce($2, now())
+              order by run_at
+              limit 1)) as next_due

@@ -1,4 +1,4 @@
--- Give back the jobs of dead and of unknown nodes. What others hold right now is ending or being rescued: skipped.
+-- Give back the jobs of dead and of unknown nodes; those with traits go the long way (find_lost_runs). What others hold right now is ending or being rescued: skipped.
 with dead as (
     delete from procession.node
     where beat_at <= coalesce($5::timestamptz, now()) - $1::bigint * interval '1 millisecond'
@@ -10,7 +10,7 @@ with dead as (
 ), picked as materialized (
     select key, owner
     from procession.job
-    where state = 1 and owner not in (select node from living)
+    where state = 1 and traits is null and owner not in (select node from living)
     order by owner
     limit $2
     for no key update skip locked

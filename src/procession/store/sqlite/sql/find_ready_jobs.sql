@@ -3,12 +3,14 @@
 SELECT json_group_array(
     json_array(
         key, lease + 1, kind, queue, type, instance, element_instance, element, definition, priority,
-        attempt + 1, retries, args, tenant
+        attempt + 1, retries, args, tenant, coalesce(options, ''), coalesce(checkpoint, '')
     )
 )
 FROM (
     SELECT * FROM procession_job
     WHERE state = 0 AND queue = :queue
+        AND NOT EXISTS (SELECT 1 FROM procession_pause WHERE kind = 0 AND name = :queue)
+        AND type NOT IN (SELECT name FROM procession_pause WHERE kind = 1)
     ORDER BY priority DESC, run_at, key
     LIMIT :count
 )

@@ -1,0 +1,8 @@
+-- READY jobs with limits, THROTTLED ones without.
+select key, kind, state, queue, type, priority, run_at, attempt, retries, crashes, lease, coalesce(owner, 0), created_at,
+       coalesce(instance, 0), coalesce(traits, 0), coalesce(batch, 0), coalesce(deadline_at, 0), coalesce(tenant, ''),
+       coalesce(error, ''), coalesce(waits_for, ''), cancel_reason, options
+from procession.job
+where (state = 0 and traits & 4 <> 0) or (state = 4 and coalesce(traits, 0) & 4 = 0)
+order by key
+limit ($1::json ->> 0)::bigint

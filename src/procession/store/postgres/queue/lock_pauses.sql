@@ -1,0 +1,5 @@
+-- Which of these are paused.
+select kind, name
+from procession.pause
+where (kind, name) in (select u.kind, u.name from json_to_recordset($1::json) as u (kind smallint, name text))
+for no key update

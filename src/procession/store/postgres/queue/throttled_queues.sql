@@ -1,0 +1,9 @@
+-- Which of these queues have limited jobs that are due and in line.
+select q.value
+from json_array_elements_text($1::json) as q (value)
+where exists (
+    select from procession.job j
+    where j.queue = q.value and j.state = 4 and j.waits_for is null and j.run_at <= timestamptz 'epoch' + $2::bigint * interval '1 millisecond'
+    limit 1
+)
+order by q.value

@@ -1,0 +1,8 @@
+-- Limited jobs of a queue that are due and in line.
+SELECT key, kind, state, queue, type, priority, run_at, attempt, retries, crashes, lease, owner, created_at, instance,
+       coalesce(traits, 0), coalesce(batch, 0), coalesce(deadline_at, 0), tenant, error, coalesce(waits_for, ''),
+       cancel_reason, options
+FROM procession_job
+WHERE queue = json_extract(?1, '$[0]') AND state = 4 AND waits_for IS NULL AND run_at <= ?3
+ORDER BY run_at, key
+LIMIT ?2
