@@ -49,6 +49,7 @@ async def test_a_remote_worker_takes_a_job_and_completes_it(app, clock):
 
 
 async def test_a_job_is_given_to_one_worker_only_until_its_lease_ends(app, clock):
+    """Scenarios 112 and 113: a worker that fell silent loses its job to another, whose attempt is the second."""
     await start(app)
     (first,) = await take(app)
     assert await take(app) == []
@@ -63,6 +64,7 @@ async def test_a_job_is_given_to_one_worker_only_until_its_lease_ends(app, clock
 
 
 async def test_a_worker_that_goes_away_before_the_delivery_gives_its_job_back_at_once(app):
+    """Scenario 116."""
     await start(app)
     waiting = asyncio.create_task(app.activate_jobs("charge-card", timeout="1h", wait=60))
     await asyncio.sleep(0)
@@ -79,6 +81,7 @@ async def test_a_worker_that_goes_away_before_the_delivery_gives_its_job_back_at
 
 
 async def test_jobs_that_could_not_be_sent_are_ready_at_once(app):
+    """Scenario 116: the answer did not reach the worker."""
     await start(app)
     jobs = await take(app, lease="1h")
     app.return_jobs(jobs)

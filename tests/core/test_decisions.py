@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from procession.core import NotAtHand, DecisionRequest, DeployedDecision, Surroundings
+from procession.core import DecisionRequest, DeployedDecision, NotAtHand, Surroundings
 from procession.core.commands import ResolveIncident, SetVariables
 from procession.core.events import DecisionEvaluated
 from procession.core.state import IncidentKind

@@ -9,8 +9,7 @@ from procession.core.events import JobRevived, UserTaskClosed, UserTaskCreated, 
 from procession.core.state import IncidentKind
 from procession.errors import Conflict, NotFound
 from procession.jobs.kinds import JobKind
-from procession.limits import STEP_EVENTS_MAX
-from procession.testing.bpmn import multi_instance, process
+from procession.testing.bpmn import process
 from procession.testing.core import DAY_ONE
 
 MINUTE = 60_000
@@ -112,33 +111,6 @@ def test_cancelling_ends_everything(world):
     assert [event.outcome for event in run.events if isinstance(event, UserTaskClosed)] == ["canceled"]
     with pytest.raises(Conflict):
         run.cancel()
-
-
-@pytest.mark.pure(reason="it looks between the steps of one command")
-def test_a_hundred_thousand_inner_instances_are_made_in_bounded_steps_and_can_be_cancelled_half_way(world):
-    """Scenario 80; a tenth of it, the bound being the same."""
-    world.deploy(
-        process("p").start().service("a", loop=multi_instance("=for i in 1..10000 return i", element="item")).end()
-    )
-    with world.held():
-        run = world.start("p")
-        assert len(run.last) < STEP_EVENTS_MAX + 500
-        for _ in range(3):
-            world.queue.clear()
-            run.decide(Continue())
-            assert len(run.last) < STEP_EVENTS_MAX + 500
-        made = len(run.jobs)
-        assert 1_000 < made < 9_000
-        run.cancel()
-        assert not run.terminated
-        for _ in range(20):
-            if run.terminated:
-                break
-            world.queue.clear()
-            run.decide(Continue())
-            assert len(run.last) < 2 * STEP_EVENTS_MAX
-        assert run.terminated
-        world.queue.clear()
 
 
 def test_execution_listeners_hold_the_element_at_its_start_and_end(world):

@@ -203,7 +203,6 @@ def second_version():
     )
 
 
-@pytest.mark.pure(reason="the engine has no migration yet")
 def test_migration_keeps_what_is_mapped_closes_and_opens_the_rest(world):
     """Scenario 120."""
     world.deploy(first_version())
@@ -235,7 +234,6 @@ def test_a_dry_run_names_every_finding(world):
     assert "service task" in errors[-1]
 
 
-@pytest.mark.pure(reason="the engine has no migration yet")
 def test_migration_is_all_or_nothing(world):
     """Scenario 120."""
     world.deploy(first_version())
@@ -263,7 +261,6 @@ def joined(service: str):
     )
 
 
-@pytest.mark.pure(reason="the engine has no migration yet")
 def test_tokens_that_wait_before_a_join_migrate_with_it(world):
     """Scenario 120."""
     world.deploy(joined("c"))
@@ -274,7 +271,6 @@ def test_tokens_that_wait_before_a_join_migrate_with_it(world):
     assert run.complete("b").active == ["d"]
 
 
-@pytest.mark.pure(reason="the engine has no migration yet")
 def test_recorded_handlers_migrate_with_their_instance(world):
     """Design rule 9."""
 

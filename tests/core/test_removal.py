@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from procession.core import check, decide
 from procession.core.commands import (
+    Cancel,
     CompleteJob,
     CompleteUserTask,
     Continue,
     FailJob,
+    FireTimer,
     ResolveIncident,
+    Send,
+    StartInstance,
     ThrowError,
     UpdateUserTask,
 )
 from procession.core.events import JobClosed, Terminated, UserTaskClosed
-from procession.core.state import IncidentKind, Phase
+from procession.core.state import IncidentKind, Phase, Status
 from procession.errors import Conflict, InvalidValue, NotFound
+from procession.ids import Keys
 from procession.jobs.kinds import JobKind
 from procession.limits import STEP_EVENTS_MAX
+from procession.model import compile_resource
 from procession.testing.bpmn import multi_instance, process
+from procession.testing.core import DAY_ONE
 
 HOUR = 3_600_000
 MANY = multi_instance("=for i in 1..3000 return i", element="item")
@@ -91,6 +99,59 @@ def test_what_interrupts_much_leads_to_the_same_end_on_every_store(world):
     world.advance(HOUR)
     assert run.active == ["after"]
     assert run.complete("after").ended
+
+
+class Bare:
+    """One instance, one step at a time: for what is too large to be checked after each of them."""
+
+    def __init__(self, builder):
+        (self.definition,) = compile_resource(builder.xml()).definitions
+        self.keys = Keys(range(2, 1 << 40))
+        self.state = None
+        self.goes_on = False
+
+    def step(self, command, now=DAY_ONE):
+        decision = decide(self.definition, self.state, command, now=now, keys=self.keys)
+        assert len(decision.events) < STEP_EVENTS_MAX + 500
+        self.state = decision.state
+        self.goes_on = any(isinstance(asked, Send) and asked.instance == 1 for asked in decision.follow_ups)
+
+    def settle(self):
+        steps = 0
+        while self.goes_on:
+            self.step(Continue(), DAY_ONE + HOUR)
+            steps += 1
+        check(self.definition, self.state)
+        return steps
+
+    @property
+    def active(self):
+        return {self.definition.elements[node.element].id for node in self.state.nodes.values()}
+
+
+HUNDRED_THOUSAND = multi_instance("=for i in 1..100000 return i", element="item")
+
+
+@pytest.mark.parametrize("how", ["boundary event", "cancel", "cancel half way"])
+def test_a_hundred_thousand_inner_instances_are_made_and_removed_in_bounded_steps(how):
+    """Scenario 80."""
+    builder = process("p").start().service("many", loop=HUNDRED_THOUSAND).end()
+    bare = Bare(builder.boundary("late", on="many", timer="PT1H").service("after").end("e2"))
+    bare.step(StartInstance(1))
+    if how == "cancel half way":
+        for _ in range(70):
+            bare.step(Continue())
+        assert 40_000 < len(bare.state.jobs) < 60_000
+    else:
+        assert bare.settle() > 100
+        assert len(bare.state.jobs) == 100_000
+    timer = next(iter(bare.state.waits))
+    bare.step(FireTimer(timer) if how == "boundary event" else Cancel(), DAY_ONE + HOUR)
+    assert bare.settle() > 40
+    if how == "boundary event":
+        assert bare.active == {"p", "after"}
+    else:
+        assert bare.state.status == Status.TERMINATED
 
 
 @pytest.mark.stored(reason="it is about what is stored")

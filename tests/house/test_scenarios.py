@@ -21,4 +21,4 @@ def test_a_scenario_that_no_store_shows_has_a_reason():
         number for number, tests in shown().items() if not any("PostgreSQL" in test.told_on for test in tests)
     } - set(PARTLY)
     assert silent == {89}, "how cron counts is a matter of the rules alone"
-    assert EVERYWHERE.endswith("PostgreSQL")
+    assert EVERYWHERE.endswith("PostgreSQL, MariaDB")

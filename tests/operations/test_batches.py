@@ -41,6 +41,7 @@ async def test_all_instances_of_a_filter_are_canceled_and_no_others(stage: Stage
 
 
 async def test_what_refuses_is_an_error_of_the_batch_and_the_others_are_done(stage: Stage):
+    """Scenario 123: errors by item."""
     keys = await _start_many(stage, 4)
     await stage.app.modify(keys[0], activate=["check"])
     target = await stage.deploy(process("order").start().user("check").user("pack").end())
@@ -78,6 +79,7 @@ async def test_tokens_are_moved_incidents_resolved_and_ended_instances_deleted(s
 
 
 async def test_a_batch_keeps_its_pace_and_can_be_canceled(stage: Stage):
+    """Scenario 123: throttled."""
     await _start_many(stage, 30)
     batch = await stage.app.batch("cancel", per_second=20)
     await stage.app.run_until_idle()
@@ -106,6 +108,7 @@ async def test_what_cannot_be_a_batch_is_refused(stage: Stage):
 
 
 async def test_ten_thousand_instances_are_canceled_across_a_restart_each_once(url: str):
+    """Scenario 123: progress, safe across a restart."""
     if url == "memory://":
         pytest.skip("this store is one object: nothing outlives it")
     stage = Stage(url)

@@ -11,6 +11,7 @@ from tests.operations.stage import DAY, MINUTE, Stage
 
 
 async def test_ended_instances_go_after_their_time_with_what_they_called_and_running_ones_stay(url: str):
+    """Scenario 125: in chunks."""
     stage = Stage(url, Settings(retention_ms=DAY, retention_chunk=2))
     inner = process("inner").start().script("sum", "=1").end()
     await stage.deploy(process("outer").start().call("call", process="inner").end(), inner)

@@ -169,7 +169,7 @@ async def _said(verb: Verb, app: Procession, keys: Keys) -> str:
 
 
 async def test_what_is_anothers_is_not_there(stage: Stage):
-    """A key of another tenant says what a key of nothing says; nothing changes, and the owner still may."""
+    """Scenario 124: another's key says what a key of nothing says; nothing changes, and the owner still may."""
     theirs = await _filled(stage)
     ours = stage.app.for_tenant("ours")
     before = await _everything(stage)
@@ -225,6 +225,7 @@ async def test_a_failed_follow_up_of_another_is_not_there_either(stage: Stage):
 
 
 async def test_messages_and_starts_stay_within_a_tenant(stage: Stage):
+    """Scenario 124."""
     keys = await _filled(stage)
     ours = stage.app.for_tenant("ours")
     assert not (await ours.publish("paid", correlation_key="A")).process_instance_keys

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -66,9 +66,10 @@ class StoreRun(CoreRun):
         self.world.command(self.instance, command)
         return self
 
-    def migrate(self, target: Definition, mapping: Mapping[str, str] | None = None) -> NoReturn:
-        """The engine has no such command."""
-        raise NotImplementedError(f"{self.instance} to {target.process_id}: {mapping}")
+    def migrate(self, target: Definition, mapping: Mapping[str, str] | None = None) -> Self:
+        """Go on under another definition."""
+        self.world.migrate(self.instance, target, mapping or {})
+        return self
 
     def advance(self, milliseconds: int) -> Self:
         """Turn the world's clock."""
@@ -198,6 +199,11 @@ class StoreWorld:
     def command(self, instance: int, command: AnyCommand) -> None:
         """Give a command to an instance; one about a job comes from a worker that holds its lease."""
         self._do(self._command(instance, command))
+        self.settle()
+
+    def migrate(self, instance: int, target: Definition, mapping: Mapping[str, str]) -> None:
+        """Let an instance go on under another definition."""
+        self._do(self._asked.migrate_instance(instance, target.key, mapping))
         self.settle()
 
     def try_again(self, instance: int, job: int, after: int) -> None:
