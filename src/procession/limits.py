@@ -25,6 +25,7 @@ TAGS_MAX: Final = 32
 # Models -------------------------------------------------------------------------------------------------------------
 RESOURCE_BYTES_MAX: Final = 16 * 1024 * 1024
 ELEMENTS_MAX: Final = 10_000  # elements and flows of one process
+DOCUMENT_BYTES_MAX: Final = 4 * 1024 * 1024  # a document that is kept beside processes
 XML_DEPTH_MAX: Final = 200
 XML_ELEMENTS_MAX: Final = 200_000  # of one file without its diagrams; the largest public models have some 3,000
 REACH_STEPS_MAX: Final = 5_000_000  # work to find what can still reach the inclusive joins: about three seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import UnsetType
@@ -23,8 +23,9 @@ CALLERS_MAX = 100  # call activities above one another that are followed to the 
 class Desk:
     """One for each server."""
 
-    def __init__(self, app: Procession) -> None:
+    def __init__(self, app: Procession, turn_clock: Callable[[int | None], None] | None = None) -> None:
         self.app = app
+        self.turn_clock = turn_clock  # test mode: sets the clock, None lets it go
         self._of_tenant: dict[str, Procession] = {}
         self._definitions: dict[int, StoredDefinition] = {}
         self._owners: dict[int, int] = {}

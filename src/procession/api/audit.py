@@ -1,0 +1,240 @@
+"""Who changed what, when, and what it was before and after: written with the change, searchable, never changed.
+
+Entries of requests that end together go in one transaction. What an instance tells of itself is not repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import datetime
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET
+
+from procession.api.endpoints import Call, Endpoint
+from procession.api.roles import Role, tenant_id_of
+from procession.api.search import Date, Found, Record, Request, Rows, Search, Source, Text, search
+from procession.api.words import instance_state, key_of
+from procession.app import Procession
+from procession.errors import NotFound, ProcessionError
+from procession.jobs.schedule import to_datetime
+from procession.store.rows.keeping import Kept
+
+logger = logging.getLogger("procession.api")
+
+KIND = "audit"
+TEXT_CHARS_MAX = 2_000
+
+
+class Entry(msgspec.Struct, kw_only=True, rename="camel"):
+    """One change, or the attempt."""
+
+    actor: str
+    actor_type: str  # how the principal was recognised
+    operation: str
+    entity: str
+    result: str  # SUCCESS | FAIL
+    path: dict[str, str] = {}
+    request: Any = None  # without the values of variables
+    about: dict[str, Any] = {}
+    before: Any = None
+    after: Any = None
+    error: str = ""
+
+
+class AuditLog(Record):
+    """An entry as clients see it."""
+
+    audit_log_key: str
+    timestamp: datetime
+    actor_id: str
+    actor_type: str
+    entity_type: str
+    entity_key: str
+    operation_type: str
+    result: str
+    process_instance_key: str | None
+    details: Any
+    before: Any
+    after: Any
+    error_message: str | None
+    tenant_id: str | None
+
+
+class AuditFilter(Request):
+    """Which entries."""
+
+    audit_log_key: Text = UNSET
+    timestamp: Date = UNSET
+    actor_id: Text = UNSET
+    actor_type: Text = UNSET
+    entity_type: Text = UNSET
+    entity_key: Text = UNSET
+    operation_type: Text = UNSET
+    result: Text = UNSET
+    process_instance_key: Text = UNSET
+    tenant_id: Text = UNSET
+
+
+class Auditor:
+    """Writes entries."""
+
+    def __init__(self, app: Procession, *, jobs: bool) -> None:
+        self._app = app
+        self._jobs = jobs
+        self._gathered: list[tuple[Entry, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+        self.lost = 0
+
+    def concerns(self, endpoint: Endpoint) -> bool:
+        """Whether a request is a change that is written down."""
+        return bool(endpoint.entity) and (self._jobs or endpoint.entity != "JOB")
+
+    async def before(self, call: Call, endpoint: Endpoint) -> Any:  # noqa: ANN401 - whatever describes it
+        """What is about to be changed, where that is an instance."""
+        return await self._seen(call) if endpoint.entity == "PROCESS_INSTANCE" else None
+
+    async def write(self, call: Call, endpoint: Endpoint, before: Any, error: BaseException | None) -> None:  # noqa: ANN401
+        """Write down a change, or that it was refused; it is durable when this returns."""
+        about = dict(call.about)
+        after = about.pop("after", None)
+        before = about.pop("before", before)
+        if error is None and endpoint.entity == "PROCESS_INSTANCE" and after is None:
+            after = await self._seen(call)
+        entry = Entry(
+            actor=call.who.name,
+            actor_type=call.who.how,
+            operation=endpoint.operation_id,
+            entity=endpoint.entity,
+            result="SUCCESS" if error is None else "FAIL",
+            path=dict(call.path),
+            request=_without_values(call.body),
+            about=about,
+            before=before,
+            after=after,
+            error=str(error)[:TEXT_CHARS_MAX] if error is not None else "",
+        )
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._gathered.append((entry, done))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.get_running_loop().create_task(self._flush(), name="procession audit")
+        await done
+
+    async def _seen(self, call: Call) -> Any:  # noqa: ANN401 - whatever describes it
+        key = call.path.get("processInstanceKey", "")
+        rows = await self._app.rows.load([key_of(key, "processInstanceKey")]) if key else []
+        if not rows:
+            return None
+        return {"state": instance_state(rows[0].status), "processDefinitionKey": str(rows[0].definition)}
+
+    async def _flush(self) -> None:
+        """Write whatever has gathered, until nothing has."""
+        while self._gathered:
+            batch, self._gathered = self._gathered, []
+            try:
+                rows = [
+                    Kept(
+                        kind=KIND,
+                        key=await self._app.new_key(),
+                        name=entry.actor[:255],
+                        body=msgspec.json.encode(entry),
+                    )
+                    for entry, _ in batch
+                ]
+                await self._app.rows.keep(rows)
+            except ProcessionError as error:
+                self.lost += len(batch)
+                logger.error("%d entries of the audit log could not be written: %s", len(batch), error)  # noqa: TRY400
+                for entry, _ in batch:
+                    logger.error("audit: %s", msgspec.json.encode(entry).decode())  # noqa: TRY400
+            for _, done in batch:
+                if not done.done():
+                    done.set_result(None)
+
+
+def _without_values(value: Any) -> Any:  # noqa: ANN401 - a decoded request
+    """A request as it is written down: of variables only the names, of texts only the beginning."""
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.to_builtins(value)
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return {name: _names(each) if name == "variables" else _without_values(each) for name, each in fields.items()}
+    if isinstance(value, list):
+        return [_without_values(each) for each in cast("list[Any]", value)[:100]]
+    return value[:TEXT_CHARS_MAX] if isinstance(value, str) else value
+
+
+def _names(variables: Any) -> Any:  # noqa: ANN401 - what a request calls variables
+    return sorted(map(str, cast("dict[Any, Any]", variables)))[:1_000] if isinstance(variables, dict) else None
+
+
+def record_of(row: Kept) -> AuditLog:
+    """As clients see it."""
+    entry = msgspec.json.decode(row.body, type=Entry)
+    instance = entry.path.get("processInstanceKey") or entry.about.get("process_instance_key")
+    return AuditLog(
+        audit_log_key=str(row.key),
+        timestamp=to_datetime(row.created_at),
+        actor_id=entry.actor,
+        actor_type=entry.actor_type,
+        entity_type=entry.entity,
+        entity_key=next(iter(entry.path.values()), ""),
+        operation_type=entry.operation,
+        result=entry.result,
+        process_instance_key=str(instance) if instance else None,
+        details={"request": entry.request, **entry.about},
+        before=entry.before,
+        after=entry.after,
+        error_message=entry.error or None,
+        tenant_id=tenant_id_of(row.tenant),
+    )
+
+
+async def search_audit(call: Call) -> Found[AuditLog]:
+    """Entries, the newest first unless sorted."""
+    query: Search[AuditFilter] = call.body
+    actor = query.filter.actor_id if query.filter is not None else UNSET
+
+    async def fetch(after: int, limit: int) -> Rows:
+        name = actor if isinstance(actor, str) else ""
+        rows = await call.desk.rows.kept(KIND, name=name, after=after, newest=True, limit=limit)
+        return Rows([record_of(row) for row in rows], rows[-1].key if len(rows) == limit else 0)
+
+    return await search(query, Source(fetch, "audit_log_key"), AuditLog)
+
+
+async def get_audit(call: Call) -> AuditLog:
+    """One entry."""
+    key = key_of(call.path["auditLogKey"], "auditLogKey")
+    rows = await call.desk.rows.kept(KIND, key=key)
+    if not rows:
+        raise NotFound(f"Expected an entry of the audit log with key {key}, found none")
+    return record_of(rows[0])
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/audit-logs/search",
+        operation_id="searchAuditLogs",
+        verb=search_audit,
+        role=Role.ADMIN,
+        summary="Search who changed what",
+        group="Audit log",
+        body=Search[AuditFilter],
+        optional=True,
+        answer=Found[AuditLog],
+    ),
+    Endpoint(
+        method="GET",
+        path="/audit-logs/{auditLogKey}",
+        operation_id="getAuditLog",
+        verb=get_audit,
+        role=Role.ADMIN,
+        summary="One change",
+        group="Audit log",
+        answer=AuditLog,
+    ),
+)

@@ -1,0 +1,168 @@
+"""The server in this process' event loop: uvicorn on an open application, until told to stop.
+
+async with Procession("sqlite:///orders.db") as app:
+    async with serve(app, Settings(identity=False)) as server:
+        print(server.url)
+        await stop.wait()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, cast
+
+import uvicorn
+from starlette.routing import BaseRoute
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from procession.api.admission import Gate
+from procession.api.desk import Desk
+from procession.api.identity import check_binding
+from procession.api.settings import Settings
+from procession.api.web import Web
+from procession.app import Procession
+from procession.errors import Misconfigured
+
+logger = logging.getLogger("procession.api")
+
+BACKLOG = 2_048
+HEADERS_BYTES_MAX = 64 * 1024
+
+
+class Server:
+    """A server that runs."""
+
+    def __init__(self, web: Web, host: str, port: int) -> None:
+        self.web = web
+        self.host = host
+        self.port = port
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+@asynccontextmanager
+async def serve(
+    app: Procession,
+    settings: Settings | None = None,
+    *,
+    turn_clock: Callable[[int | None], None] | None = None,
+    routes: tuple[BaseRoute, ...] = (),
+) -> AsyncGenerator[Server]:
+    """Serve an open application within the block; port 0 is any free one. Raises Misconfigured.
+
+    At its end new requests are refused, waiting workers get their empty answers, and what is under way may end.
+    """
+    settings = settings or Settings()
+    check_binding(settings)
+    web = Web(Desk(app, turn_clock), settings, Gate(app, settings))
+    listening = _listen(settings)
+    config = uvicorn.Config(
+        cast("Any", web.asgi(*routes)),
+        http=_protocol(settings.headers_s),
+        ws="none",
+        lifespan="off",
+        loop="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        backlog=BACKLOG,
+        limit_concurrency=settings.connections_max,
+        timeout_keep_alive=settings.keep_alive_s,
+        timeout_graceful_shutdown=max(1, int(settings.stop_s)),
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    running = _Uvicorn(config)
+    serving = asyncio.create_task(running.serve([listening]), name="procession server")
+    port: int = listening.getsockname()[1]
+    try:
+        while not running.started and not serving.done():  # noqa: ASYNC110 - uvicorn tells it in no other way
+            await asyncio.sleep(0.005)
+        if serving.done():
+            serving.result()
+        yield Server(web, settings.host, port)
+    finally:
+        web.is_stopping = True
+        app.remote.stop()
+        running.should_exit = True
+        with suppress(asyncio.CancelledError):
+            await serving
+        listening.close()
+
+
+class _Uvicorn(uvicorn.Server):
+    """Signals are the command line's business."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """None."""
+        yield
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """The socket. Raises Misconfigured where it cannot be had."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise Misconfigured(f"Port {settings.port} of '{settings.host}' cannot be bound: {error}") from error
+    listening.listen(BACKLOG)
+    listening.setblocking(False)  # noqa: FBT003 - the standard library's
+    return listening
+
+
+def _protocol(headers_s: float) -> type[HttpToolsProtocol]:
+    """HTTP with a time for headers to arrive: a client that sends them drop by drop is cut off."""
+
+    class Timed(HttpToolsProtocol):
+        """One connection."""
+
+        _deadline: asyncio.TimerHandle | None = None
+        _waited_for = 0  # bytes of headers that have come and are not whole
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._arm()
+
+        def data_received(self, data: bytes) -> None:
+            if self._deadline is not None:
+                self._waited_for += len(data)
+                if self._waited_for > HEADERS_BYTES_MAX and b"\r\n\r\n" not in data:
+                    self.transport.close()
+                    return
+            super().data_received(data)
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._arm()
+
+        def on_headers_complete(self) -> None:
+            self._disarm()
+            super().on_headers_complete()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._disarm()
+            super().connection_lost(exc)
+
+        def _arm(self) -> None:
+            if self._deadline is None:
+                self._waited_for = 0
+                self._deadline = self.loop.call_later(headers_s, self.transport.close)
+
+        def _disarm(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return Timed

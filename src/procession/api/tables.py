@@ -1,0 +1,126 @@
+"""Everything that is served, in the order in which paths are looked up: what workers ask for most comes first."""
+
+from __future__ import annotations
+
+from procession.api import audit
+from procession.api.endpoints import Call, Endpoint
+from procession.api.problems import Problem
+from procession.api.roles import Role
+from procession.api.verbs import (
+    batches,
+    cluster,
+    decisions,
+    definitions,
+    documents,
+    elements,
+    incidents,
+    instances,
+    jobs,
+    messages,
+    resources,
+    running,
+    user_tasks,
+    variables,
+)
+
+V2 = "/v2"
+OWN = "/api"
+
+# What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
+NOT_SERVED: tuple[tuple[str, str, str], ...] = (
+    ("POST", "/authentication/me/authorizations/search", "searchOwnAuthorizations"),
+    ("POST", "/batch-operations/{key}/suspension", "suspendBatchOperation"),
+    ("POST", "/batch-operations/{key}/resumption", "resumeBatchOperation"),
+    ("POST", "/conditionals/evaluation", "evaluateConditionals"),
+    ("POST", "/correlated-message-subscriptions/search", "searchCorrelatedMessageSubscriptions"),
+    ("POST", "/decision-instances/search", "searchDecisionInstances"),
+    ("GET", "/decision-instances/{key}", "getDecisionInstance"),
+    ("POST", "/documents/batch", "createDocuments"),
+    ("POST", "/documents/{key}/links", "createDocumentLink"),
+    ("POST", "/element-instances/wait-states/search", "searchElementInstanceWaitStates"),
+    ("POST", "/incidents/statistics/process-instances-by-definition", "getProcessInstanceStatisticsByDefinition"),
+    ("POST", "/incidents/statistics/process-instances-by-error", "getProcessInstanceStatisticsByError"),
+    ("POST", "/jobs/batch-update", "updateJobsBatchOperation"),
+    ("GET", "/jobs/statistics/global", "getGlobalJobStatistics"),
+    ("POST", "/jobs/statistics/{kind}", "getJobStatistics"),
+    ("POST", "/process-definitions/statistics/{kind}", "getProcessDefinitionInstanceStatistics"),
+    ("POST", "/process-definitions/{key}/variable-names/search", "searchProcessDefinitionVariableNames"),
+    ("POST", "/process-instances/{key}/business-id-assignment", "assignProcessInstanceBusinessId"),
+    ("GET", "/process-instances/{key}/statistics/wait-states", "getProcessInstanceWaitStateStatistics"),
+    ("POST", "/process-instances/suspension", "suspendProcessInstancesBatchOperation"),
+    ("POST", "/process-instances/resumption", "resumeProcessInstancesBatchOperation"),
+    ("POST", "/user-tasks/{key}/audit-logs/search", "searchUserTaskAuditLogs"),
+    ("GET", "/system/configuration", "getSystemConfiguration"),
+    ("GET", "/system/usage-metrics", "getUsageMetrics"),
+)
+FAMILIES_NOT_SERVED = (
+    "agent-definitions",
+    "agent-instances",
+    "authorizations",
+    "backups",
+    "cluster-variables",
+    "exporting",
+    "global-task-listeners",
+    "groups",
+    "mapping-rules",
+    "mode",
+    "restore",
+    "roles",
+    "secrets",
+    "setup",
+    "tenants",
+    "users",
+)
+
+
+def _absent(method: str, path: str, operation: str) -> Endpoint:
+    async def answer(call: Call) -> None:
+        del call
+        raise Problem(501, f"'{operation}' of Camunda 8's API is not served by Procession")
+
+    return Endpoint(
+        method=method,
+        path=path,
+        operation_id=operation,
+        verb=answer,
+        role=Role.WORKER,
+        summary="Not served",
+        group="Not served",
+        status=501,
+        documented=False,
+    )
+
+
+def _families() -> list[Endpoint]:
+    return [
+        _absent(method, path, f"{method} /v2/{name}/…")
+        for name in FAMILIES_NOT_SERVED
+        for path in (f"/{name}", f"/{name}/{{rest:path}}")
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+    ]
+
+
+def endpoints() -> tuple[tuple[str, Endpoint], ...]:
+    """Each with the prefix that it stands under. Fixed paths stand before those with names in the same place."""
+    served = [
+        *jobs.ENDPOINTS,
+        *running.ENDPOINTS[:1],
+        *messages.ENDPOINTS,
+        *batches.ENDPOINTS,
+        *instances.ENDPOINTS,
+        *incidents.ENDPOINTS,
+        *running.ENDPOINTS[1:],
+        *user_tasks.ENDPOINTS,
+        *elements.ENDPOINTS,
+        *variables.ENDPOINTS,
+        *definitions.ENDPOINTS,
+        *resources.ENDPOINTS,
+        *decisions.ENDPOINTS,
+        *documents.ENDPOINTS,
+        *cluster.ENDPOINTS,
+        *audit.ENDPOINTS,
+    ]
+    absent = [_absent(*each) for each in NOT_SERVED]
+    rows = [*served, *absent, *_families()]
+    rows.sort(key=lambda row: row.path.count("{"))
+    return tuple((V2, row) for row in rows)

@@ -1,0 +1,202 @@
+"""Small documents beside processes: keep a file, read it, delete it. They stand in the database, up to a bound."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from procession.api.endpoints import Call, Content, Endpoint, Upload
+from procession.api.problems import Problem
+from procession.api.roles import Role
+from procession.api.search import Instant, Record, Request
+from procession.api.words import when
+from procession.errors import NotFound
+from procession.limits import DOCUMENT_BYTES_MAX
+from procession.store.rows.keeping import Kept
+
+GROUP = "Document"
+STORE = "procession"
+KIND = "document"
+ID = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+
+
+class Metadata(Request):
+    """What a client says of a file."""
+
+    content_type: str | UnsetType = UNSET
+    file_name: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+    expires_at: Instant | UnsetType = UNSET
+    size: int | UnsetType = UNSET
+    process_definition_id: str | UnsetType = UNSET
+    process_instance_key: str | UnsetType = UNSET
+    custom_properties: dict[str, Any] | UnsetType = UNSET
+
+
+class MetadataResult(Record):
+    """What is known of it."""
+
+    content_type: str
+    file_name: str
+    expires_at: datetime | None
+    size: int
+    process_definition_id: str | None
+    process_instance_key: str | None
+    custom_properties: dict[str, Any]
+
+
+class DocumentReference(Record, kw_only=True):
+    """How processes refer to it."""
+
+    camunda_document_type: str = msgspec.field(name="camunda.document.type", default="camunda")
+    store_id: str
+    document_id: str
+    content_hash: str
+    metadata: MetadataResult
+
+
+class Stored(Record):
+    """As it is kept: the file follows the length and this."""
+
+    document_id: str
+    content_hash: str
+    owner: str
+    metadata: MetadataResult
+
+
+async def create_document(call: Call) -> DocumentReference:
+    """Keep a file. Raises Problem where it is too large, or its id is taken."""
+    file = next((part for part in call.uploads if part.name == "file"), None)
+    if file is None:
+        raise Problem(400, "Expected a file in the part named 'file', found none")
+    if len(file.data) > DOCUMENT_BYTES_MAX:
+        raise Problem(
+            413,
+            f"Expected a document of at most {DOCUMENT_BYTES_MAX} bytes (DOCUMENT_BYTES_MAX), found {len(file.data)}",
+        )
+    document_id = call.query.get("documentId") or secrets.token_urlsafe(18)
+    if not ID.fullmatch(document_id):
+        raise Problem(400, "Expected documentId to have 1 to 200 letters, digits, '_', '.' or '-'")
+    if call.query.get("storeId", STORE) != STORE:
+        raise Problem(400, f"Expected storeId '{STORE}', the only store of documents there is")
+    if await call.desk.rows.kept(KIND, name=document_id, limit=1):
+        raise Problem(409, f"There is a document '{document_id}' already", title="ALREADY_EXISTS")
+    stored = Stored(
+        document_id=document_id,
+        content_hash=hashlib.sha256(file.data).hexdigest(),
+        owner=call.who.name,
+        metadata=_metadata(call, file),
+    )
+    head = msgspec.json.encode(stored)
+    body = len(head).to_bytes(4, "big") + head + file.data
+    key = await call.desk.app.new_key()
+    await call.desk.rows.keep([Kept(kind=KIND, key=key, name=document_id, body=body)])
+    call.about.update(document_id=document_id, size=len(file.data))
+    return _reference(stored)
+
+
+def _metadata(call: Call, file: Upload) -> MetadataResult:
+    """What the client says of it, and what is seen. Raises Problem."""
+    part = next((part for part in call.uploads if part.name == "metadata"), None)
+    try:
+        said = msgspec.json.decode(part.data, type=Metadata) if part is not None else Metadata()
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise Problem(400, f"Expected metadata of a document as JSON: {error}") from None
+    given = {name: value for name, value in msgspec.structs.asdict(said).items() if value is not UNSET}
+    return MetadataResult(
+        content_type=given.get("content_type") or file.content_type or "application/octet-stream",
+        file_name=given.get("file_name") or file.filename or "document",
+        expires_at=given.get("expires_at"),
+        size=len(file.data),
+        process_definition_id=given.get("process_definition_id"),
+        process_instance_key=given.get("process_instance_key"),
+        custom_properties=given.get("custom_properties", {}),
+    )
+
+
+def _reference(stored: Stored) -> DocumentReference:
+    return DocumentReference(
+        store_id=STORE,
+        document_id=stored.document_id,
+        content_hash=stored.content_hash,
+        metadata=stored.metadata,
+    )
+
+
+async def _kept(call: Call) -> tuple[Kept, Stored, bytes]:
+    """The document that a request names. Raises NotFound."""
+    document_id = call.path["documentId"]
+    rows = await call.desk.rows.kept(KIND, name=document_id, limit=1) if ID.fullmatch(document_id) else []
+    if rows:
+        size = int.from_bytes(rows[0].body[:4], "big")
+        stored = msgspec.json.decode(rows[0].body[4 : 4 + size], type=Stored)
+        expires, now = stored.metadata.expires_at, when(call.desk.app.now)
+        if expires is None or now is None or expires > now:
+            return rows[0], stored, rows[0].body[4 + size :]
+    raise NotFound("Expected a document with this id, found none")
+
+
+async def get_document(call: Call) -> Content:
+    """The file, to be saved and never to be shown as a page of this server."""
+    _, stored, data = await _kept(call)
+    wanted = call.query.get("contentHash")
+    if wanted is not None and wanted != stored.content_hash:
+        raise Problem(400, "Expected the hash of the document's content, found another one")
+    return Content(
+        data=data,
+        media_type="application/octet-stream",
+        headers={"Content-Disposition": "attachment", "X-Content-Hash": stored.content_hash},
+    )
+
+
+async def delete_document(call: Call) -> None:
+    """Forget it."""
+    row, _, _ = await _kept(call)
+    await call.desk.rows.forget_kept(KIND, keys=[row.key])
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/documents",
+        operation_id="createDocument",
+        verb=create_document,
+        role=Role.OPERATOR,
+        summary="Keep a small file",
+        group=GROUP,
+        multipart=True,
+        answer=DocumentReference,
+        status=201,
+        problems=(409,),
+        queries=("documentId", "storeId"),
+        entity="DOCUMENT",
+    ),
+    Endpoint(
+        method="GET",
+        path="/documents/{documentId}",
+        operation_id="getDocument",
+        verb=get_document,
+        role=Role.READER,
+        summary="Read it",
+        group=GROUP,
+        answer=Content,
+        media_type="application/octet-stream",
+        queries=("contentHash", "storeId"),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/documents/{documentId}",
+        operation_id="deleteDocument",
+        verb=delete_document,
+        role=Role.OPERATOR,
+        summary="Forget it",
+        group=GROUP,
+        status=204,
+        entity="DOCUMENT",
+    ),
+)

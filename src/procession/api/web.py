@@ -1,0 +1,244 @@
+"""The ASGI application: one request through its stations - who, may they, what, is there room, the verb, the answer.
+
+Each station is a module of its own; here is their order, and what happens when a client goes away in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from procession.api.admission import Gate
+from procession.api.audit import Auditor
+from procession.api.bodies import read_body, read_uploads
+from procession.api.desk import Desk
+from procession.api.endpoints import Call, Content, Endpoint, Load
+from procession.api.guard import Asgi, Guard
+from procession.api.identity import Identity
+from procession.api.metrics import MEDIA_TYPE as METRICS_TYPE
+from procession.api.metrics import Metrics
+from procession.api.openapi import document
+from procession.api.problems import MEDIA_TYPE, Problem, problem_of
+from procession.api.roles import Principal, Role
+from procession.api.settings import Settings
+from procession.api.tables import endpoints
+from procession.errors import Unavailable
+
+logger = logging.getLogger("procession.api")
+
+NOBODY = Principal(name="", roles=frozenset(), tenants=frozenset())  # asks for what anybody may see
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Gone(Exception):
+    """The client went away before its answer."""
+
+
+class Web:
+    """Serves one open application."""
+
+    def __init__(self, desk: Desk, settings: Settings, gate: Gate) -> None:
+        app = desk.app
+        self._desk = desk
+        self._settings = settings
+        self._gate = gate
+        self._auditor = Auditor(app, jobs=settings.audit_jobs)
+        self._identity = Identity(settings, app.rows, lambda: app.now)
+        self._table = endpoints()
+        self.metrics = Metrics(app, gate.admission, self._auditor)
+        self.is_stopping = False
+
+    def asgi(self, *more: BaseRoute) -> Asgi:
+        """The application, with routes of others (a web page) behind its own."""
+        routes: list[BaseRoute] = [
+            Route(prefix + endpoint.path, self._handler(endpoint), methods=[endpoint.method])
+            for prefix, endpoint in self._table
+        ]
+        routes += [
+            Route("/health", self._health, methods=["GET"]),
+            Route("/ready", self._ready, methods=["GET"]),
+            Route("/metrics", self._metrics, methods=["GET"]),
+            Route("/openapi.json", self._openapi, methods=["GET"]),
+            *more,
+        ]
+        app = Starlette(routes=routes, exception_handlers={HTTPException: _not_routed, Exception: _defect})
+        app.router.redirect_slashes = False
+        return Guard(app, self._settings)  # pyright: ignore[reportArgumentType] - Starlette's own names for ASGI's types
+
+    # -- one request ------------------------------------------------------------------------------------------------
+    def _handler(self, endpoint: Endpoint) -> Any:  # noqa: ANN401 - what Starlette calls
+        async def handle(request: Request) -> Response:
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            metrics = self.metrics
+            metrics.open.inc()
+            who: Principal | None = None
+            try:
+                if endpoint.role is None:
+                    who = NOBODY
+                else:
+                    who = await self._identity.who(request.headers.get("authorization"))
+                _check_role(who, endpoint.role)
+                response = await self._serve(endpoint, request, who)
+            except Gone:
+                metrics.disconnects.inc()
+                response = Response(status_code=499)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a problem document
+                response = answer_of(error, request.url.path)
+            finally:
+                metrics.open.dec()
+            took_s = loop.time() - began
+            metrics.requests.labels(endpoint.operation_id, str(response.status_code)).inc()
+            if endpoint.load is not Load.WAIT:
+                metrics.seconds.labels(endpoint.operation_id).observe(took_s)
+            _log(endpoint, request, who, response.status_code, took_s)
+            return response
+
+        return handle
+
+    async def _serve(self, endpoint: Endpoint, request: Request, who: Principal) -> Response:
+        """Decode, let in, do, write down, encode."""
+        call = Call(
+            desk=self._desk,
+            who=who,
+            path=request.path_params,
+            query=dict(request.query_params),
+            body=await read_body(request, endpoint, self._settings),
+            uploads=await read_uploads(request, self._settings) if endpoint.multipart else [],
+        )
+        with self._gate.pass_through(endpoint.load):
+            result = await self._do(endpoint, call, request)
+        if result is None:
+            return Response(status_code=204)
+        if isinstance(result, Content):
+            return Response(result.data, media_type=result.media_type, headers=result.headers)
+        return Response(_encode(result), status_code=endpoint.status, media_type="application/json")
+
+    async def _do(self, endpoint: Endpoint, call: Call, request: Request) -> Any:  # noqa: ANN401 - the verb's answer
+        if endpoint.load is Load.WAIT:
+            return await self._until_gone(endpoint, call, request)
+        if not self._auditor.concerns(endpoint):
+            return await endpoint.verb(call)
+        before = await self._auditor.before(call, endpoint)
+        try:
+            result = await endpoint.verb(call)
+        except Exception as error:
+            await self._auditor.write(call, endpoint, before, error)
+            raise
+        await self._auditor.write(call, endpoint, before, None)
+        return result
+
+    async def _until_gone(self, endpoint: Endpoint, call: Call, request: Request) -> Any:  # noqa: ANN401
+        """Do it while the client is there; what comes too late for it is undone at once. Raises Gone."""
+        doing = asyncio.ensure_future(endpoint.verb(call))
+        watching = asyncio.ensure_future(_gone(request))
+        try:
+            await asyncio.wait([doing, watching], return_when=asyncio.FIRST_COMPLETED)
+            if not watching.done():
+                return doing.result()
+            doing.cancel()
+            await asyncio.gather(doing, return_exceptions=True)
+            for undo in call.undo:
+                undo()
+            raise Gone
+        finally:
+            doing.cancel()
+            watching.cancel()
+
+    # -- about itself -----------------------------------------------------------------------------------------------
+    async def _health(self, request: Request) -> Response:
+        """It lives."""
+        del request
+        return Response(b'{"status":"UP"}', media_type="application/json")
+
+    async def _ready(self, request: Request) -> Response:
+        """It can work: the database answers, and it is not about to stop."""
+        try:
+            async with asyncio.timeout(5):
+                await self._desk.rows.now()
+        except (Unavailable, TimeoutError):
+            return answer_of(Problem(503, "The database does not answer"), request.url.path)
+        if self.is_stopping:
+            return answer_of(Problem(503, "The server is stopping"), request.url.path)
+        return Response(b'{"status":"UP"}', media_type="application/json")
+
+    async def _metrics(self, request: Request) -> Response:
+        """What it counts."""
+        return await self._for_readers(request, lambda: Response(self.metrics.page(), media_type=METRICS_TYPE))
+
+    async def _openapi(self, request: Request) -> Response:
+        """What can be asked of it."""
+        del request
+        described = document(self._table, identity=self._settings.identity)
+        return Response(_encode(described), media_type="application/json")
+
+    async def _for_readers(self, request: Request, answer: Any) -> Response:  # noqa: ANN401 - makes the response
+        try:
+            who = await self._identity.who(request.headers.get("authorization"))
+            _check_role(who, Role.READER)
+            return answer()
+        except Exception as error:  # noqa: BLE001 - as for any request
+            return answer_of(error, request.url.path)
+
+
+async def _gone(request: Request) -> None:
+    """Until the client goes away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _check_role(who: Principal, role: Role | None) -> None:
+    if role is not None and not who.may(role):
+        raise Problem(403, f"'{who.name}' needs the role '{role.value}' for this, or one that includes it")
+
+
+def answer_of(error: BaseException, path: str) -> Response:
+    """The answer that an exception stands for; of a defect no more than a number to look it up by."""
+    problem = problem_of(error)
+    if problem is None:
+        number = uuid.uuid4().hex[:12]
+        logger.error("a request to %s failed (%s)", path, number, exc_info=error)
+        problem = Problem(500, f"Something is wrong with the server; its log knows more under {number}")
+    return Response(
+        problem.document(path[:500]), status_code=problem.status, media_type=MEDIA_TYPE, headers=problem.headers
+    )
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    """No such path, or not with this method."""
+    assert isinstance(error, HTTPException)
+    status = error.status_code
+    detail = {404: "There is nothing at this path", 405: f"Expected another method than {request.method} at this path"}
+    headers = dict(error.headers or {})
+    return answer_of(Problem(status, detail.get(status, str(error.detail)), headers=headers), request.url.path)
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    """Something that no station has caught."""
+    return answer_of(error, request.url.path)
+
+
+def _log(endpoint: Endpoint, request: Request, who: Principal | None, status: int, took_s: float) -> None:
+    level = logging.WARNING if status == 500 else logging.INFO if status >= 400 else logging.DEBUG
+    if not logger.isEnabledFor(level):
+        return
+    client = request.client.host if request.client is not None else ""
+    extra = {
+        "operation": endpoint.operation_id,
+        "status": status,
+        "took_ms": round(took_s * 1000, 2),
+        "actor": who.name if who is not None else "",
+        "client": client,
+        **request.path_params,
+    }
+    logger.log(level, "%s %d in %.1f ms", endpoint.operation_id, status, took_s * 1000, extra={"fields": extra})
