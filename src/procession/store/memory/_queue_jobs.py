@@ -181,12 +181,13 @@ def read_claimed(q: QueueTables, keys: Rows) -> Rows:
 
 
 def throttled_queues(q: QueueTables, queues: Rows, now: int) -> Rows:
-    due = {job.queue for job in _in_line(q) if job.run_at <= now}
-    return [(queue,) for queue in queues if queue in due]
+    due = {job.queue for job in _in_line(q) if job.run_at <= now and (1, job.type) not in q.pauses}
+    return [(queue,) for queue in queues if queue in due and (0, queue) not in q.pauses]
 
 
 def find_throttled(q: QueueTables, queue: Rows, count: int, now: int) -> Rows:
-    due = [job for job in _in_line(q) if job.queue == queue[0] and job.run_at <= now]
+    line = [job for job in _in_line(q) if job.queue == queue[0] and (1, job.type) not in q.pauses]
+    due = [job for job in line if job.run_at <= now]
     return [q.row(job.key) for job in nsmallest(count, due, key=lambda job: (job.run_at, job.key))]
 
 

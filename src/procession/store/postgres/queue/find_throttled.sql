@@ -4,5 +4,6 @@ select key, kind, state, queue, type, priority, run_at, attempt, retries, crashe
        coalesce(error, ''), coalesce(waits_for, ''), cancel_reason, options
 from procession.job
 where queue = $1::json ->> 0 and state = 4 and waits_for is null and run_at <= timestamptz 'epoch' + $3::bigint * interval '1 millisecond'
+  and type <> all(array(select name from procession.pause where kind = 1))
 order by run_at, key
 limit $2::int

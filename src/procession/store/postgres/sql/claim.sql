@@ -31,4 +31,5 @@ from w
 where exists (select from procession.job j
               where j.queue = w.queue and j.state = 4 and j.waits_for is null
                 and j.run_at <= coalesce($4::timestamptz, now())
+                and j.type <> all(array(select name from procession.pause where kind = 1))
               limit 1)

@@ -4,5 +4,6 @@ SELECT key, kind, state, queue, type, priority, run_at, attempt, retries, crashe
        cancel_reason, options
 FROM procession_job
 WHERE queue = json_extract(?1, '$[0]') AND state = 4 AND waits_for IS NULL AND run_at <= ?3
+    AND type NOT IN (SELECT name FROM procession_pause WHERE kind = 1)
 ORDER BY run_at, key
 LIMIT ?2
