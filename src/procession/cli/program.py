@@ -10,6 +10,7 @@ from procession import __version__
 from procession.cli import (
     batches,
     bench,
+    credentials,
     database,
     decisions,
     definitions,
@@ -28,6 +29,7 @@ from procession.cli import (
     migrate,
     modify,
     nodes,
+    serve,
     start,
     suspend,
     tasks,
@@ -80,6 +82,7 @@ program.command("feel", rich_help_panel=BUILD)(feel.feel)
 program.add_typer(dmn.group, name="dmn", rich_help_panel=BUILD)
 
 program.command("work", rich_help_panel=RUN)(work.work)
+program.command("serve", rich_help_panel=RUN)(serve.serve)
 program.command("start", rich_help_panel=RUN)(start.start)
 program.command("publish", rich_help_panel=RUN)(messages.publish)
 program.command("broadcast", rich_help_panel=RUN)(messages.broadcast)
@@ -106,5 +109,7 @@ program.command("delete", rich_help_panel=ACT)(deleting.delete)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
 
+program.add_typer(credentials.tokens, name="tokens", rich_help_panel=OPERATE)
+program.add_typer(credentials.users, name="users", rich_help_panel=OPERATE)
 program.add_typer(database.group, name="db", rich_help_panel=OPERATE)
 bench.mount(program, panel=OPERATE)

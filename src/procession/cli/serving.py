@@ -109,6 +109,17 @@ class Stop:
             self._wished.set()
             tell("stopping", "" if self._silent else "Stopping: running jobs may end (once more: at once)")
 
+    def end_with_stdin(self) -> None:
+        """Wish to stop when stdin, the pipe that the parent holds, ends."""
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            if not os.read(0, 1024):
+                loop.remove_reader(0)
+                self.wish()
+
+        loop.add_reader(0, read)
+
     def _signal(self, number: int) -> None:
         if not self.wished:
             self.wish()
@@ -122,7 +133,7 @@ async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]]
     """Open the application with its workers, work until told to stop, close gracefully. Raises what opening raises."""
     stop = Stop(silent=supervised)  # its parent says so
     if supervised:
-        _stop_with_parent(stop)
+        stop.end_with_stdin()
     opening = asyncio.ensure_future(app.open())
     wish = asyncio.ensure_future(stop.wait())
     await asyncio.wait([opening, wish], return_when=asyncio.FIRST_COMPLETED)
@@ -138,18 +149,6 @@ async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]]
         wish.cancel()
         await app.close()
     tell("stopped", "" if supervised else "Stopped")
-
-
-def _stop_with_parent(stop: Stop) -> None:
-    """Wish to stop when stdin, the pipe that the parent holds, ends."""
-    loop = asyncio.get_running_loop()
-
-    def read() -> None:
-        if not os.read(0, 1024):
-            loop.remove_reader(0)
-            stop.wish()
-
-    loop.add_reader(0, read)
 
 
 def describe(app: Procession) -> None:

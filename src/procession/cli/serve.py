@@ -1,0 +1,146 @@
+"""``procession serve``: Camunda 8's REST API and our own over HTTP, with this process' handlers beside them."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from procession.cli import screen
+from procession.cli.options import DEFAULT_URL, options, with_options
+from procession.cli.serving import Stop, run_loop, show_logs, tell
+from procession.cli.session import application, said_url
+from procession.cli.work import Supervised
+from procession.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from procession.api.settings import Settings
+    from procession.app import Procession
+
+PACKAGES = ("starlette", "uvicorn", "httptools", "multipart", "prometheus_client", "jwt")
+
+
+@with_options
+def serve(  # noqa: PLR0917 - options of the command line
+    app: Annotated[
+        str,
+        typer.Argument(metavar="[MODULE:ATTRIBUTE]", help="The application whose handlers run here."),
+    ] = "",
+    host: Annotated[str, typer.Option(help="The address to bind.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 is any free one.")] = 8080,
+    identity: Annotated[
+        bool,
+        typer.Option("--identity/--no-identity", help="Without it everybody is an admin: only on the loopback."),
+    ] = True,
+    oidc_issuer: Annotated[str, typer.Option(metavar="URL", help="Take bearer tokens of this OpenID provider.")] = "",
+    oidc_audience: Annotated[str, typer.Option(help="The audience that they must be for.")] = "",
+    oidc_roles: Annotated[str, typer.Option(metavar="CLAIM", help="Where the roles stand, dotted.")] = "roles",
+    oidc_tenants: Annotated[str, typer.Option(metavar="CLAIM", help="Where the tenants stand, dotted.")] = "tenants",
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Pages of this origin may use the API. Repeatable.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="HOST", help="A name of this server. Repeatable; none: any.")
+    ] = None,
+    https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
+    audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
+    test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
+    json_logs: Annotated[bool, typer.Option("--json-logs", help="Log JSON objects, one a line.")] = False,
+    supervised: Supervised = False,
+) -> None:
+    """Serve Camunda 8's REST API (/v2) and our own (/api).
+
+    Clients come with a token (`procession tokens create`), as a user (`procession users create`), or with a token of an
+    OpenID provider. SIGTERM or Ctrl-C stops gracefully, a second one at once.
+    """
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
+    from procession.api.settings import OidcSettings, Settings  # noqa: PLC0415 - packages that may be absent
+
+    if bool(oidc_issuer) != bool(oidc_audience):
+        raise Misconfigured("Expected --oidc-issuer and --oidc-audience together, found one of them")
+    oidc = None
+    if oidc_issuer:
+        oidc = OidcSettings(
+            issuer=oidc_issuer, audience=oidc_audience, roles_claim=oidc_roles, tenants_claim=oidc_tenants
+        )
+    settings = Settings(
+        host=host,
+        port=port,
+        identity=identity,
+        oidc=oidc,
+        allowed_origins=tuple(allow_origin or ()),
+        allowed_hosts=tuple(allow_host or ()),
+        audit_jobs=audit_jobs,
+        is_https=https,
+    )
+    _show_logs(as_json=json_logs)
+    run_loop(_serve(app, settings, test_clock=test_clock, supervised=supervised))
+
+
+async def _serve(name: str, settings: Settings, *, test_clock: bool, supervised: bool) -> None:
+    """Open, serve, stop: first the server, then the workers."""
+    from procession.api.identity import check_binding  # noqa: PLC0415 - packages that may be absent
+    from procession.api.server import serve as serve_app  # noqa: PLC0415 - as above
+
+    check_binding(settings)
+    clock = _TestClock() if test_clock else None
+    app = _application(name, clock)
+    stop = Stop(silent=supervised)
+    if supervised:
+        stop.end_with_stdin()
+    async with app, serve_app(app, settings, turn_clock=clock.turn if clock is not None else None) as server:
+        tell("serving", _words(app, server.url, settings), url=server.url, database=app.url, identity=settings.identity)
+        await stop.wait()
+    tell("stopped", "" if supervised else "Stopped")
+
+
+def _application(name: str, clock: _TestClock | None) -> Procession:
+    """The application named, or one without handlers. Raises Misconfigured."""
+    from procession.app import Procession  # noqa: PLC0415 - heavy: a driver, an event loop
+
+    if clock is None:
+        return application(name)
+    if name:
+        raise Misconfigured("Expected --test-clock without an application: its own clock cannot be set from here")
+    return Procession(said_url() or DEFAULT_URL, clock=clock)
+
+
+class _TestClock:
+    """The world's clock until it is set, then that instant until it is set again."""
+
+    def __init__(self) -> None:
+        self._pinned: int | None = None
+
+    def __call__(self) -> int:
+        return time.time_ns() // 1_000_000 if self._pinned is None else self._pinned
+
+    def turn(self, instant: int | None) -> None:
+        """Set it, or let it go."""
+        self._pinned = instant
+
+
+def _words(app: Procession, url: str, settings: Settings) -> str:
+    """What this process is, for whoever started it."""
+    lines = [f"Serving {app.url} at {url}/v2 ({url}/openapi.json describes it)"]
+    if not settings.identity:
+        lines.append("Without identity: whoever reaches this machine's loopback is an admin")
+    lines.append("Ready; Ctrl-C stops it")
+    return "\n".join(lines)
+
+
+def _show_logs(*, as_json: bool) -> None:
+    """To stderr, for people or for programs."""
+    show_logs()
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    if as_json:
+        from procession.api.logs import JsonLines  # noqa: PLC0415 - only here
+
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(JsonLines())
+    if options().debug:
+        screen.note("Requests are logged one by one")
