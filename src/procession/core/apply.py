@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from procession.core import events as e
+from procession.core.indexes import DONE, count, forget_done, forget_signal
 from procession.core.state import ENDING, Compensation, ElementInstance, Incident, IncidentKind, State, Status, Wait
 
 Applier = Callable[[State, Any], None]
@@ -82,30 +83,6 @@ def gone(state: State, event: e.Completed | e.Terminated) -> None:
         state.ending.pop(key, None)
     if state.counts is not None:
         count(state, node.scope, node.element, -1)
-
-
-def count(state: State, scope: int, element: int, change: int = 1) -> None:
-    """Keep how often an element is active in a scope, and the scope's mask of active elements."""
-    counts = {} if state.counts is None else state.counts
-    number = counts.get((scope, element), 0) + change
-    if number:
-        counts[scope, element] = number
-        state.masks[scope] = state.masks.get(scope, 0) | 1 << element
-        return
-    del counts[scope, element]
-    mask = state.masks[scope] & ~(1 << element)
-    if mask:
-        state.masks[scope] = mask
-    else:
-        del state.masks[scope]
-
-
-def count_all(state: State) -> None:
-    """Count every element instance, when an inclusive join asks for the first time."""
-    state.counts, state.masks = {}, {}
-    for node in state.nodes.values():
-        if node.scope:
-            count(state, node.scope, node.element)
 
 
 def nothing(state: State, event: e.Event) -> None:
@@ -214,6 +191,8 @@ def add_wait(state: State, owner: int, wait: Wait) -> None:
     else:
         node.waits.append(wait)
     state.waits[wait.key] = owner
+    if wait.name:
+        state.signals.setdefault(wait.name, {})[wait.key] = None
 
 
 def timer_armed(state: State, event: e.TimerArmed) -> None:
@@ -259,6 +238,8 @@ def wait_skips(state: State, event: e.WaitSkips) -> None:
 def wait_closed(state: State, event: e.WaitClosed) -> None:
     """Stop waiting."""
     node = state.nodes[state.waits.pop(event.key)]
+    if state.signals:
+        forget_signal(state, node, event.key)
     rest = [wait for wait in node.waits or () if wait.key != event.key]
     node.waits = rest or None
     state.conditions.pop(event.key, None)
@@ -310,10 +291,15 @@ def loop_changed(state: State, event: e.LoopChanged) -> None:
 
 
 def loop_result(state: State, event: e.LoopResult) -> None:
-    """Keep one inner instance's output at its place."""
+    """Keep one inner instance's output at its place, or an activity's behind the others."""
     loop = state.nodes[event.key].loop
-    if loop is not None:
-        loop["outputs"][event.index - 1] = event.value
+    if loop is None:
+        return
+    outputs = loop["outputs"]
+    if event.index > len(outputs):
+        outputs.append(event.value)
+    else:
+        outputs[event.index - 1] = event.value
 
 
 def data_changed(state: State, event: e.DataChanged) -> None:
@@ -352,6 +338,8 @@ def compensation_changed(state: State, event: e.CompensationChanged) -> None:
     record = find_compensation(state, event.scope, event.path)
     record.state = event.state
     record.handler = event.handler
+    if event.state == DONE:
+        forget_done(state.nodes[event.scope].compensations, event.path)
 
 
 def compensation_handed_over(state: State, event: e.CompensationHandedOver) -> None:

@@ -159,6 +159,9 @@ def _indexes(state: State) -> list[str]:
         problems.append("the index of tokens on their way differs from the tokens")
     if {node.key for node in state.nodes.values() if node.data and ENDING in node.data} != set(state.ending):
         problems.append("the index of what goes differs from the element instances")
+    signals = [(wait.name, wait.key) for node in state.nodes.values() for wait in node.waits or () if wait.name]
+    if sorted(signals) != sorted((name, key) for name, keys in state.signals.items() for key in keys):
+        problems.append("the index of waits for signals differs from the element instances")
     if parked != set(state.parked):
         problems.append("the index of scopes with parked tokens differs from the element instances")
     if children != set(state.nodes) - {state.root}:

@@ -109,6 +109,8 @@ def _index(state: State, node: ElementInstance) -> None:
         state.jobs[node.called] = key
     for wait in node.waits or ():
         state.waits[wait.key] = key
+        if wait.name:
+            state.signals.setdefault(wait.name, {})[wait.key] = None
     if node.arrived:
         state.parked[key] = None
     if node.data and ENDING in node.data:

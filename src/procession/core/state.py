@@ -130,7 +130,8 @@ class State(msgspec.Struct, gc=False, omit_defaults=True):
     in order of creation. ``jobs``: open job, user task or called instance -> element instance. ``waits``: timer or
     subscription -> element instance that waits. ``parked``: scopes that hold tokens before joins. ``conditions``:
     open conditional waits. ``ending``: element instances that are taken away, or emptied, in several steps.
-    ``counts`` and ``masks`` are made when an inclusive join asks for them first.
+    ``signals``: waits for a signal, by its name. ``counts`` and ``masks`` are made when an inclusive join asks for
+    them first.
     """
 
     key: int
@@ -152,5 +153,6 @@ class State(msgspec.Struct, gc=False, omit_defaults=True):
     conditions: dict[int, None] = {}
     moving: dict[int, int] = {}  # deferred tokens per scope
     ending: dict[int, None] = {}
+    signals: dict[str, dict[int, None]] = {}
     counts: dict[tuple[int, int], int] | None = None  # instances of each element in each scope; None until wanted
     masks: dict[int, int] = {}  # the same as a mask of elements per scope, kept with ``counts``

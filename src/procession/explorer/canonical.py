@@ -166,7 +166,7 @@ class _Renamed:
 
     def _loop(self, node: ElementInstance) -> dict[str, Any] | None:
         """The counters of a loop; the turns of a standard loop are not told apart."""
-        if node.loop is None:
+        if node.loop is None or (not node.body and self._process.definition.elements[node.element].ad_hoc is not None):
             return None
         spec = self._process.definition.elements[node.element].loop
         if spec is not None and not spec.multi_instance:
@@ -174,10 +174,10 @@ class _Renamed:
         return dict(sorted(node.loop.items()))
 
     def _data(self, node: ElementInstance, *, named: bool) -> dict[str, Any] | None:
-        """What an element family keeps, without results; ``named``: with the keys of others."""
+        """What an element family keeps; ``named``: with the keys of others."""
         if not node.data:
             return None
-        kept = {name: value for name, value in sorted(node.data.items()) if name != "outputs" and value is not None}
+        kept = {name: value for name, value in sorted(node.data.items()) if value is not None}
         if "compensates" in kept and not named:
             kept["compensates"] = self._state.nodes[kept["compensates"]].element
         return kept or None

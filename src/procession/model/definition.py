@@ -333,6 +333,7 @@ class Definition(Record, frozen=True, kw_only=True):
     # instantiating receive tasks, what stands behind an instantiating event-based gateway
     messages_caught: frozenset[str] = frozenset()
     has_conditions: bool = False  # some event waits for a condition on variables
+    condition_names: frozenset[str] = frozenset()  # the variables that such conditions read
     asks: bool = False  # some business rule task evaluates a decision, or some user task shows a deployed form
     has_inclusive_joins: bool = False  # some inclusive or complex gateway joins
     is_executable: bool = True

@@ -255,6 +255,7 @@ class ProcessDraft:
             messages_caught=frozenset(self._messages_caught()),
             asks=any(draft.asks for draft in self.elements),
             has_conditions=any(draft.has(Trigger.CONDITIONAL) for draft in self.elements),
+            condition_names=frozenset(self._condition_names()),
             has_inclusive_joins=any(draft.upstream for draft in self.elements),
             is_executable=self.is_executable,
             lanes=tuple(self.lanes),
@@ -283,6 +284,15 @@ class ProcessDraft:
         if not draft.instantiate or draft.incoming:
             return []
         return self.targets(draft) if draft.kind == Kind.EVENT_BASED_GATEWAY else [draft]
+
+    def _condition_names(self) -> list[str]:
+        return [
+            name
+            for draft in self.elements
+            for event in draft.events
+            if event.trigger == Trigger.CONDITIONAL
+            for name in event.variable_names or (event.condition.names if event.condition is not None else ())
+        ]
 
     def _messages_caught(self) -> list[str]:
         throwing = {Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT, Kind.SEND_TASK, Kind.SERVICE_TASK}

@@ -30,6 +30,8 @@ def start_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
     """Open the event sub-processes and start the first activities. Raises Problem."""
     open_event_sub_processes(step, element, node)
     spec = element.ad_hoc or AdHocSpec()
+    if spec.output_collection:
+        step.emit(e.LoopChanged(node.key, {"outputs": []}))
     if element.work == Work.JOB:
         step.emit(e.DataChanged(node.key, {"ad_hoc": True, "began": True}))
         start_job(step, element, node)
@@ -113,14 +115,15 @@ def collect(step: Step, element: Element, node: ElementInstance) -> None:
     why = step.take_warnings()
     if why:
         step.emit(e.Warned(node.key, element.index, why))
-    outputs = cast("list[Any]", (host.data or {}).get("outputs") or [])
-    step.emit(e.DataChanged(host.key, {"outputs": [*outputs, value]}))
+    if host.loop is None:
+        step.emit(e.LoopChanged(host.key, {"outputs": []}))  # a modification has put the token here
+    step.emit(e.LoopResult(host.key, len((host.loop or {})["outputs"]) + 1, value))
 
 
 def finish(step: Step, element: Element, spec: AdHocSpec, node: ElementInstance) -> None:
     """Everything is done: hand the collected results up and complete."""
     close_event_sub_processes(step, node)
-    outputs = cast("list[Any]", (node.data or {}).get("outputs") or [])
+    outputs = cast("list[Any]", (node.loop or {}).get("outputs") or [])
     complete(step, element, node, {spec.output_collection: outputs} if spec.output_collection else None)
 
 

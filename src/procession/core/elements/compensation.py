@@ -200,7 +200,8 @@ def _running(
     step: Step, records: list[Compensation] | None, element: Element, path: tuple[int, ...]
 ) -> tuple[tuple[int, ...], int] | None:
     """The record whose handler this element is and that runs, with the thrower that waits for it."""
-    for position, record in enumerate(records or ()):
+    for position in range(len(records or ()) - 1, -1, -1):  # the last that completed is the first that is undone
+        record = (records or [])[position]
         here = (*path, position)
         if record.state == RUNNING and not record.gathers:
             handler = _handler(step, record)

@@ -18,10 +18,12 @@ from procession.model.definition import EventSpec
 
 def settle(step: Step) -> bool:
     """Fire the conditions that have become true. True when one fired."""
-    changed, fresh = step.changed, step.new_conditions
+    changed, fresh = step.changed, dict.fromkeys(step.new_conditions)
     step.changed, step.new_conditions = {}, []
     fired = False
-    for key in list(step.state.conditions):
+    names = step.definition.condition_names
+    concerned = step.state.conditions if any(name in names for _, name in changed) else fresh
+    for key in list(concerned):
         owner = step.state.nodes.get(step.state.waits.get(key, 0))
         if owner is None or is_going(step.state, owner.key):
             continue

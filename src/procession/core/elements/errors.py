@@ -101,8 +101,9 @@ def _among_event_sub_processes(
     step: Step, node: ElementInstance, element: Element, trigger: Trigger, code: str
 ) -> Catcher | None:
     """The scope's own event sub-process that catches, unless an interrupting one runs."""
-    for child in step.state.children.get(node.key, ()):
-        running = step.elements[step.state.nodes[child].element]
+    oldest = next(iter(step.state.children.get(node.key, ())), 0)  # what interrupts has emptied the scope before
+    if oldest:
+        running = step.elements[step.state.nodes[oldest].element]
         if running.index in element.event_sub_processes and step.elements[running.start_event].interrupting:
             return None
     starts = tuple(step.elements[index].start_event for index in element.event_sub_processes)

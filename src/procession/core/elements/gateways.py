@@ -8,7 +8,7 @@ the scope counts (BPMN 2.0, table 13.3).
 from __future__ import annotations
 
 from procession.core import events as e
-from procession.core.apply import count_all
+from procession.core.indexes import count_all
 from procession.core.lifecycle import default_of, pass_through
 from procession.core.state import IncidentKind
 from procession.core.step import Step

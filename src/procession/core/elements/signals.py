@@ -45,14 +45,12 @@ def deliver(step: Step, found: list[tuple[ElementInstance, Wait]], variables: di
 
 def waiting(step: Step, name: str) -> list[tuple[ElementInstance, Wait]]:
     """The waits for a signal, oldest first."""
-    nodes = step.state.nodes
-    found = [
-        (nodes[owner], wait)
-        for owner in dict.fromkeys(step.state.waits.values())
-        for wait in nodes[owner].waits or ()
-        if wait.name == name
-    ]
-    return sorted(found, key=lambda pair: pair[1].key)
+    state = step.state
+    found: list[tuple[ElementInstance, Wait]] = []
+    for key in sorted(state.signals.get(name, ())):
+        owner = state.nodes[state.waits[key]]
+        found += [(owner, wait) for wait in owner.waits or () if wait.key == key]
+    return found
 
 
 def served(step: Step, wait: Wait) -> bool:
