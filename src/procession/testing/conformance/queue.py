@@ -1,6 +1,10 @@
 """The queue's half of the suite, to be imported with ``*`` beside the fixtures of the first half."""
 
 from procession.testing.conformance.administering import TestLook, TestOperate
+from procession.testing.conformance.flows import TestFlows
+from procession.testing.conformance.job_batches import TestJobBatches
+from procession.testing.conformance.limiting import TestPace, TestRules, TestSlots
+from procession.testing.conformance.recurring import TestRecurring, TestSweep
 from procession.testing.conformance.runs import (
     TestArchive,
     TestCancel,
@@ -15,12 +19,19 @@ __all__ = [
     "TestArchive",
     "TestCancel",
     "TestDeadline",
+    "TestFlows",
+    "TestJobBatches",
     "TestLook",
     "TestLostRuns",
     "TestOperate",
+    "TestPace",
+    "TestRecurring",
     "TestReport",
+    "TestRules",
     "TestSettle",
+    "TestSlots",
     "TestSubmit",
+    "TestSweep",
     "TestTurns",
     "TestUnique",
 ]

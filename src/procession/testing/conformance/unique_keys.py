@@ -140,7 +140,7 @@ class TestSubmit:
 
 
 def _once(keys: Keys, key: str = "mail:A-17", **more: Any) -> Any:  # noqa: ANN401 - a job
-    fields = {name: more.pop(name) for name in list(more) if name in Unique.__struct_fields__}
+    fields: dict[str, Any] = {name: more.pop(name) for name in list(more) if name in Unique.__struct_fields__}
     return job_with(keys, unique=Unique(key, **fields), **more)
 
 

@@ -2,4 +2,5 @@
 UPDATE procession_dependency
 SET resolved = 1
 FROM json_each(?1) AS u
-WHERE child = u.value ->> 'child' AND parent = u.value ->> 'parent'
+WHERE procession_dependency.child = u.value ->> 'child'
+    AND procession_dependency.parent = u.value ->> 'parent'
