@@ -34,7 +34,7 @@ def test_instances_are_listed_newest_first_and_filtered(started, command):
         assert row["processInstanceKey"] == started["waits"]
     assert len(command("instances", "--tag", "t1", "--state", "active", "--json").json) == 3
     assert command("instances", "--state", "completed", "--json").json == []
-    assert command("instances", "--with-incident").err == "There is no such instance.\n"
+    assert command("instances", "--with-incident").err == "No instance is like that.\n"
     assert command("instances", "--state", "odd").code == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,17 +26,30 @@ def confirm(question: str, count: int, *, yes: bool) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-async def act_on_all(done: str, what: str, keys: Sequence[int], act: Callable[[int], Awaitable[None]]) -> None:
-    """Do it, several at once, and tell. Ends with exit code 1 when some were refused. Raises Unavailable."""
+async def act_on_all(
+    done: str,
+    what: str,
+    keys: Sequence[int],
+    act: Callable[[int], Awaitable[None]],
+    *,
+    more: Callable[[], dict[str, Any]] = dict,
+    tell: Callable[[], None] | None = None,
+) -> None:
+    """Do it, several at once, and tell. Ends with exit code 1 when some were refused. Raises Unavailable.
+
+    ``more`` is what else to say in JSON afterwards, ``tell`` says it for eyes.
+    """
     with screen.progress(done.capitalize(), len(keys), quiet=options().json) as progress:
         refused = await each(keys, act, progress.step)
     agreed = [key for key in keys if key not in refused]
     if options().json:
         problems = [{"key": key, "message": str(error)} for key, error in refused.items()]
-        screen.json({done: agreed, "refused": problems})
+        screen.json({done: agreed, "refused": problems, **more()})
     else:
         for error in refused.values():
             screen.error(str(error))
+        if tell is not None:
+            tell()
         if agreed or not refused:
             screen.line(f"{screen.counted(len(agreed), what)} {done}")
     if refused:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from procession.cli import screen
@@ -23,6 +21,8 @@ def about() -> None:
 @with_options
 def migrate() -> None:
     """Bring the schema to this program's version; safe to run twice, and from several machines at once."""
+    import asyncio  # noqa: PLC0415 - `--help` needs no event loop
+
     app = application()
     with screen.waiting(f"migrating {app.url}", quiet=options().json):
         applied = asyncio.run(app.migrate())
@@ -39,6 +39,8 @@ def migrate() -> None:
 @with_options
 def status() -> None:
     """Compare the schema's version with this program's. Exit code 1 if they differ."""
+    import asyncio  # noqa: PLC0415 - `--help` needs no event loop
+
     app = application()
     found, wanted = asyncio.run(app.schema_version())
     if options().json:

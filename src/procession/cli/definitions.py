@@ -1,19 +1,18 @@
-"""``procession definitions``: what is deployed. It changes nothing."""
+"""``procession definitions``: which processes are deployed. It changes nothing."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from procession.cli import screen
-from procession.cli.options import options, with_options
+from procession.cli.options import with_options
 from procession.cli.session import run
 from procession.cli.tables import KEY, Column
+from procession.cli.versions import COLUMNS, cells, print_file, show_versions
 
 if TYPE_CHECKING:
-    from procession.app import Procession
     from procession.app.views import ProcessDefinition
 
 
@@ -25,46 +24,16 @@ def definitions(
         typer.Option("--xml", metavar="KEY", help="Print the BPMN file of this version instead.", show_default=False),
     ] = 0,
 ) -> None:
-    """List deployed versions."""
+    """List deployed versions of processes."""
     if xml:
-        content = run(lambda app: app.definition_xml(xml))
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        print_file(lambda app: app.definition_xml(xml))
         return
+    rows = run(lambda app: app.definitions(process_id))
+    columns = (KEY, Column("process", whole=True), *COLUMNS, Column("name", rank=3), Column("methods", rank=2))
+    show_versions("process", process_id, rows, columns, _line)
 
-    async def work(app: Procession) -> list[ProcessDefinition]:
-        return await app.definitions(process_id)
 
-    rows = run(work)
-    if options().json:
-        screen.views(rows)
-        return
-    if not rows:
-        screen.note("Nothing is deployed." if not process_id else f"No version of '{process_id}' is deployed.")
-        return
-    columns = (
-        KEY,
-        Column("process", whole=True),
-        Column("version", right=True),
-        Column("tag", rank=1),
-        Column("name", rank=3),
-        Column("file"),
-        Column("deployed", whole=True),
-        Column("methods", rank=2),
-    )
-    screen.table(
-        columns,
-        [
-            (
-                screen.key(row.process_definition_key),
-                row.process_definition_id,
-                str(row.version),
-                row.version_tag,
-                row.name,
-                row.resource_name,
-                screen.when(row.deployed_at),
-                ", ".join(row.methods),
-            )
-            for row in rows
-        ],
-    )
+def _line(row: ProcessDefinition) -> tuple[str, ...]:
+    """One version."""
+    methods = ", ".join(row.methods)
+    return (screen.key(row.process_definition_key), row.process_definition_id, *cells(row), row.name, methods)

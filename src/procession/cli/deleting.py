@@ -1,4 +1,4 @@
-"""``procession delete``: ended instances, or a version that nothing runs any more."""
+"""``procession delete``: ended instances, a version that nothing runs any more, a form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from procession.cli import screen
 from procession.cli.bulk import Yes, act_on_all, confirm
 from procession.cli.options import with_options
 from procession.cli.session import run
@@ -21,20 +22,26 @@ def delete(
         list[int] | None,
         typer.Option("--definition", metavar="KEY", help="A version, with its ended instances."),
     ] = None,
+    form: Annotated[list[int] | None, typer.Option("--form", metavar="KEY", help="A version of a form.")] = None,
     yes: Yes = False,
 ) -> None:
-    """Delete ended instances, or a version.
+    """Delete ended instances, a version, or a form.
 
-    With their history and everything that they called. What still runs stays.
+    Instances and versions go with their history and everything that they called. What still runs stays.
     """
-    if bool(keys) == bool(definition):
-        message = "Name instances by key, or versions with --definition"
+    if sum(map(bool, (keys, definition, form))) != 1:
+        message = "Name instances by key, versions with --definition, or forms with --form"
         raise typer.BadParameter(message)
 
     async def work(app: Procession) -> None:
-        chosen = list(dict.fromkeys(keys or definition or ()))
-        confirm(f"Delete {len(chosen)} with their history?", len(chosen), yes=yes)
-        if definition:
+        chosen = list(dict.fromkeys(keys or definition or form or ()))
+        what = "form" if form else "version" if definition else "instance"
+        confirm(
+            f"Delete {screen.counted(len(chosen), what)}{'' if form else ' with all history'}?", len(chosen), yes=yes
+        )
+        if form:
+            await act_on_all("deleted", "form", chosen, app.delete_form)
+        elif definition:
             await act_on_all("deleted", "version", chosen, app.delete_definition)
         else:
             await act_on_all("deleted", "instance", chosen, app.delete_instance)

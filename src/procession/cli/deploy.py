@@ -1,4 +1,4 @@
-"""``procession deploy``: store BPMN and DMN files, all or nothing; files that are wrong are told in full."""
+"""``procession deploy``: store BPMN, DMN and form files, all or nothing; files that are wrong are told in full."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from procession.cli.files import Finding, examine, find
 from procession.cli.lint import show_one
 from procession.cli.options import options, with_options
 from procession.cli.session import application, run
-from procession.cli.tables import KEY, Column
+from procession.cli.versions import show_deployed
 
 if TYPE_CHECKING:
     from procession.app import Procession
-    from procession.app.views import DecisionDefinition, Deployment, ProcessDefinition
+    from procession.app.views import Deployment
 
 
 @with_options
 def deploy(
-    files: Annotated[list[Path], typer.Argument(help="BPMN and DMN files, or folders of them.")],
+    files: Annotated[list[Path], typer.Argument(help="BPMN, DMN and form files, or folders of them.")],
     app: Annotated[
         str,
         typer.Option(
@@ -30,7 +30,7 @@ def deploy(
         ),
     ] = "",
 ) -> None:
-    """Deploy BPMN and DMN files together, all or nothing.
+    """Deploy BPMN, DMN and form files together, all or nothing.
 
     A file that has not changed makes no new version. A file with errors is told in full, and nothing is deployed.
     """
@@ -74,52 +74,16 @@ def refuse(found: list[Finding]) -> None:
 def show(rows: Deployment) -> None:
     """What is deployed now."""
     if options().json:
-        screen.views([*rows, *rows.decisions])
+        screen.views([*rows, *rows.decisions, *rows.forms])
         return
-    if rows:
-        _show_processes(rows)
-    if rows.decisions:
-        _show_decisions(rows.decisions)
-    if not rows and not rows.decisions:
-        screen.note("Stored; there is no executable process and no decision in it.")
-
-
-def _show_decisions(rows: list[DecisionDefinition]) -> None:
-    screen.table(
-        (KEY, Column("decision", whole=True), Column("version", right=True), Column(""), Column("file")),
-        [
-            (
-                screen.key(row.decision_definition_key),
-                row.decision_definition_id,
-                str(row.version),
-                screen.styled("new", "green") if row.created else screen.styled("unchanged", "dim"),
-                row.resource_name,
-            )
-            for row in rows
-        ],
-    )
-
-
-def _show_processes(rows: list[ProcessDefinition]) -> None:
-    columns = (
-        KEY,
-        Column("process", whole=True),
-        Column("version", right=True),
-        Column(""),
-        Column("file"),
-        Column("methods"),
-    )
-    screen.table(
-        columns,
-        [
-            (
-                screen.key(row.process_definition_key),
-                row.process_definition_id,
-                str(row.version),
-                screen.styled("new", "green") if row.created else screen.styled("unchanged", "dim"),
-                row.resource_name,
-                ", ".join(row.methods),
-            )
-            for row in rows
-        ],
-    )
+    processes = [(row.process_definition_key, row.process_definition_id, row) for row in rows]
+    if processes:
+        show_deployed("process", processes, [", ".join(row.methods) for row in rows])
+    decisions = [(row.decision_definition_key, row.decision_definition_id, row) for row in rows.decisions]
+    if decisions:
+        show_deployed("decision", decisions)
+    forms = [(row.form_key, row.form_id, row) for row in rows.forms]
+    if forms:
+        show_deployed("form", forms)
+    if not (processes or decisions or forms):
+        screen.note("Stored; there is no executable process, no decision and no form in it.")

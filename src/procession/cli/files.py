@@ -1,6 +1,6 @@
-"""BPMN and DMN files that a command names: found, read, and what is wrong with them. It stores nothing.
+"""BPMN, DMN and form files that a command names: found, read, and what is wrong with them. It stores nothing.
 
-A folder stands for all ``.bpmn`` and ``.dmn`` files in it and below, but for those in hidden folders and in
+A folder stands for all ``.bpmn``, ``.dmn`` and ``.form`` files in it and below, but for those in hidden folders and in
 environments: installed packages may bring models of their own.
 """
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 FILES_MAX = 10_000  # of one command
 SUFFIX = ".bpmn"
 DECISIONS = ".dmn"
-MODELS = frozenset({SUFFIX, DECISIONS})
+FORMS = ".form"
+MODELS = frozenset({SUFFIX, DECISIONS, FORMS})
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -45,7 +46,7 @@ def find(paths: Sequence[Path]) -> list[Path]:
         if path.is_dir():
             within = sorted(map(Path, files_below(path, MODELS)))
             if not within:
-                message = f"Expected {SUFFIX} or {DECISIONS} files in '{path}', found none"
+                message = f"Expected {SUFFIX}, {DECISIONS} or {FORMS} files in '{path}', found none"
                 raise NotFound(message)
             if len(within) > FILES_MAX:
                 message = f"Expected at most {FILES_MAX} files in '{path}', found {len(within)}: name a folder within"
@@ -65,6 +66,8 @@ def examine(path: Path, methods: Collection[str] = (), *, among: Sequence[Path] 
 
     if is_decisions(path):
         return _examine_decisions(path, among)
+    if is_form(path):
+        return _examine_form(path)
     return [_finding(path, problem) for problem in lint_resource(path.read_bytes(), methods=methods)]
 
 
@@ -73,7 +76,7 @@ def foresee(path: Path, methods: Collection[str] = ()) -> list[Finding]:
     from procession.explorer import remarks  # noqa: PLC0415 - quick start
     from procession.model import InvalidModel, compile_resource  # noqa: PLC0415 - brings lxml
 
-    if is_decisions(path):
+    if is_decisions(path) or is_form(path):
         return []
     try:
         resource = compile_resource(path.read_bytes(), methods=methods)
@@ -85,6 +88,11 @@ def foresee(path: Path, methods: Collection[str] = ()) -> list[Finding]:
 def is_decisions(path: Path) -> bool:
     """Whether a file holds decisions."""
     return path.suffix.lower() == DECISIONS
+
+
+def is_form(path: Path) -> bool:
+    """Whether a file is a form."""
+    return path.suffix.lower() == FORMS
 
 
 def compile_decisions(path: Path) -> DecisionModel:
@@ -103,6 +111,29 @@ def _examine_decisions(path: Path, among: Sequence[Path]) -> list[Finding]:
 
     models = _models(path, [other for other in among if is_decisions(other) and other != path])
     return [_finding(path, problem) for problem in lint_resource(path.read_bytes(), imports=models)]
+
+
+def _examine_form(path: Path) -> list[Finding]:
+    from procession.engine.deploy_forms import read_form  # noqa: PLC0415 - quick start
+    from procession.model import InvalidModel  # noqa: PLC0415 - as above
+
+    try:
+        read_form(path.name, path.read_bytes())
+    except InvalidModel as error:
+        return [
+            Finding(
+                file=str(path),
+                severity="error",
+                code="INVALID_FORM",
+                message=str(problem),
+                element_id="",
+                line=1,
+                column=0,
+                suggestion="Save it from a modeler of Camunda 8 forms (form-js)",
+            )
+            for problem in error.problems
+        ]
+    return []
 
 
 def _models(path: Path, others: Sequence[Path]) -> list[DecisionModel]:

@@ -27,7 +27,10 @@ Tag = Annotated[str, typer.Option("--tag", help="Only with this tag.")]
 def instances(
     *,
     process_id: ProcessId = "",
-    state: Annotated[str, typer.Option("--state", help="active, completed, terminated or suspended.")] = "",
+    state: Annotated[
+        list[str] | None,
+        typer.Option("--state", help="active, completed, terminated or suspended. Several are fine."),
+    ] = None,
     business_id: BusinessId = "",
     with_incident: WithIncident = False,
     tag: Tag = "",
@@ -51,7 +54,7 @@ def instances(
     async def work(app: Procession) -> list[ProcessInstance]:
         return await app.instances(
             process_id,
-            state=state,
+            state=state or "",
             business_id=business_id,
             with_incident=with_incident,
             tag=tag,
@@ -65,7 +68,8 @@ def instances(
         screen.views(rows)
         return
     if not rows:
-        screen.note("There is no such instance.")
+        said = process_id or state or business_id or with_incident or tag or parent or after
+        screen.note("No instance is like that." if said else "There is no instance: procession start PROCESS.")
         return
     _show(rows)
     screen.more(rows, limit, rows[-1].process_instance_key)
@@ -106,6 +110,9 @@ def _count(process_id: str) -> None:
     counts = run(lambda app: app.count_instances(process_id))
     if options().json:
         screen.json(counts)
+        return
+    if not counts:
+        screen.note("There is no instance: procession start PROCESS.")
         return
     screen.table(
         (Column("state"), Column("instances", right=True)),

@@ -20,6 +20,7 @@ from procession.cli import (
     dmn,
     explore,
     feel,
+    forms,
     incidents,
     instance,
     instances,
@@ -29,6 +30,8 @@ from procession.cli import (
     migrate,
     modify,
     nodes,
+    restart,
+    retry,
     serve,
     start,
     suspend,
@@ -89,6 +92,8 @@ program.command("broadcast", rich_help_panel=RUN)(messages.broadcast)
 
 program.command("definitions", rich_help_panel=LOOK)(definitions.definitions)
 program.command("decisions", rich_help_panel=LOOK)(decisions.decisions)
+program.command("forms", rich_help_panel=LOOK)(forms.forms)
+program.command("form", rich_help_panel=LOOK)(forms.form)
 program.command("instances", rich_help_panel=LOOK)(instances.instances)
 program.command("instance", rich_help_panel=LOOK)(instance.instance)
 program.command("incidents", rich_help_panel=LOOK)(incidents.incidents)
@@ -99,9 +104,11 @@ program.command("nodes", rich_help_panel=LOOK)(nodes.nodes)
 program.command("batches", rich_help_panel=LOOK)(batches.batches)
 
 program.command("resolve", rich_help_panel=ACT)(incidents.resolve)
+program.command("retry", rich_help_panel=ACT)(retry.retry)
 program.command("cancel", rich_help_panel=ACT)(instances.cancel)
 program.command("modify", rich_help_panel=ACT)(modify.modify)
 program.command("migrate", rich_help_panel=ACT)(migrate.migrate)
+program.command("restart", rich_help_panel=ACT)(restart.restart)
 program.command("suspend", rich_help_panel=ACT)(suspend.suspend)
 program.command("resume", rich_help_panel=ACT)(suspend.resume)
 program.command("batch", rich_help_panel=ACT)(batches.batch)

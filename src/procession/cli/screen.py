@@ -284,6 +284,11 @@ class Progress:
         if self._bar is not None and self._task is not None:
             self._bar.advance(self._task)
 
+    def to(self, done: int) -> None:
+        """So many are done."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done)
+
 
 @contextmanager
 def progress(text: str, total: int, *, quiet: bool = False) -> Generator[Progress]:

@@ -5,7 +5,6 @@ A command claims and runs nothing: what it leaves to be done is announced to the
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -46,6 +45,8 @@ def run(work: Callable[[Procession], Awaitable[T]], *, app: str = "", creates: b
 
     Raises what the work raises; NotFound when there is no database of ours.
     """
+    import asyncio  # noqa: PLC0415 - `--help` needs no event loop
+
     return asyncio.run(_run(application(app), work, creates=creates))
 
 
@@ -80,6 +81,8 @@ async def each(
     keys: Sequence[int], act: Callable[[int], Awaitable[None]], done: Callable[[], None]
 ) -> dict[int, ProcessionError]:
     """Do something with many things, several at once; what was refused, by key. Raises Unavailable."""
+    import asyncio  # noqa: PLC0415 - `--help` needs no event loop
+
     refused: dict[int, ProcessionError] = {}
     free = asyncio.Semaphore(AT_ONCE)
 

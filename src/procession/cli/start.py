@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,8 @@ from procession.cli.session import run
 from procession.cli.values import Var, Vars, variables
 
 if TYPE_CHECKING:
+    from asyncio import Future
+
     from procession.app import Procession
     from procession.app.views import Incident, InstanceDetails, ProcessInstance
 
@@ -65,6 +66,8 @@ def start(
 
 async def wait_for(app: Procession, key: int, timeout_s: float) -> None:
     """Wait for an instance's end and show what it waits for. Raises TimeoutError."""
+    import asyncio  # noqa: PLC0415 - `--help` needs no event loop
+
     ended = asyncio.ensure_future(app.wait(key, timeout=timeout_s or None))
     try:
         await _look_until(ended, app, key)
@@ -76,8 +79,10 @@ async def wait_for(app: Procession, key: int, timeout_s: float) -> None:
         ended.cancel()
 
 
-async def _look_until(ended: asyncio.Future[ProcessInstance], app: Procession, key: int) -> None:
+async def _look_until(ended: Future[ProcessInstance], app: Procession, key: int) -> None:
     """Tell what an instance waits for, and its incidents, each once, until it has ended."""
+    import asyncio  # noqa: PLC0415 - `--help` needs no event loop
+
     told: set[int] = set()
     with screen.waiting("waits", quiet=options().json) as status:
         while not ended.done():

@@ -16,7 +16,7 @@ from procession.cli.folders import files_below
 
 LOOK_S = 0.4
 SETTLE_S = 0.1  # an editor writes several files, or one in several steps
-SUFFIXES = frozenset({".py", ".bpmn", ".dmn"})
+SUFFIXES = frozenset({".py", ".bpmn", ".dmn", ".form"})
 FILES_MAX = 20_000  # looked at; more than that is no application
 
 Stamps = dict[str, tuple[int, int]]

@@ -8,7 +8,6 @@ import typer
 
 from procession.cli import screen
 from procession.cli.options import options, with_options
-from procession.cli.serving import describe, exit_with, run_loop, serve, show_logs, tell
 from procession.cli.session import application
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ def work(
     SIGTERM or Ctrl-C stops gracefully, a second one at once. The database is the application's own, unless --url or
     $PROCESSION_URL names another.
     """
+    from procession.cli.serving import exit_with, run_loop, serve, show_logs, tell  # noqa: PLC0415 - an event loop
+
     loaded = application(app)
     if processes > 1:
         from procession.cli.children import supervise  # noqa: PLC0415 - only here
@@ -47,5 +48,7 @@ def work(
 
 async def _opened(app: Procession) -> None:
     """Say so."""
+    from procession.cli.serving import describe, tell  # noqa: PLC0415 - as above
+
     describe(app)
     tell("ready", "Ready; Ctrl-C stops it")

@@ -32,7 +32,7 @@ def is_form(name: str) -> bool:
 
 def form_resource(name: str, content: bytes, keys: Keys) -> NewResource:
     """One form. Raises InvalidModel."""
-    head = _read(name, content)
+    head = read_form(name, content)
     checksum = hashlib.sha256(content).hexdigest()
     return NewResource(
         key=keys.take(),
@@ -46,7 +46,7 @@ def form_resource(name: str, content: bytes, keys: Keys) -> NewResource:
     )
 
 
-def _read(name: str, content: bytes) -> FormHead:
+def read_form(name: str, content: bytes) -> FormHead:
     """The head of a form. Raises InvalidModel with what is wrong with it."""
     try:
         head = _decode(content)
