@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from procession.ids import Keys
+from procession.store.queue_port import Queue
 from procession.store.rows import (
     ClaimedJob,
     Deployed,
@@ -53,8 +54,8 @@ from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch,
 Clock = Callable[[], int]
 
 
-class Store(Protocol):
-    """A database, as the engine sees it."""
+class Store(Queue, Protocol):
+    """A database, as the engine sees it. The queue's half is in ``queue_port.py``."""
 
     name: str  # memory | sqlite | postgres | mysql
     lanes: int  # how many commits may usefully be under way at once (1: a single writer)

@@ -8,15 +8,13 @@ from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.jobs.options import After, JobOptions, Limit
 from procession.store.port import Store
-from procession.store.queue_port import Queue
 from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, NewJob, Want
 from procession.store.rows.queue import Submitted
 from procession.store.rows.queue_reading import JobDetails
 from procession.testing.conformance.stage import new_job
 
 
-class QueueStore(Store, Queue):
-    """Both halves of the port."""
+QueueStore = Store
 
 
 def job_with(keys: Keys, **options: Any) -> NewJob:  # noqa: ANN401 - fields of the job, and of its options
