@@ -35,6 +35,7 @@ CALL_DEPTH_MAX: Final = 100  # call activities within call activities, then an i
 COMMIT_STEPS_MAX: Final = 1_000  # steps in one transaction
 COMMIT_BYTES_MAX: Final = 8 * 1024 * 1024
 CLAIM_MAX: Final = 500  # jobs leased by one claim: 200-500 is where drains are fastest
+LEASED_AHEAD_MAX: Final = 5_000  # jobs of one queue that wait in a process which shares the database with no other
 PROMOTE_MAX: Final = 1_000  # due jobs made ready by one statement
 RESCUE_MAX: Final = 1_000
 ENQUEUE_MAX: Final = 10_000

@@ -211,3 +211,6 @@ async def test_slow_jobs_are_not_leased_ahead_and_fast_ones_are():
     for _ in range(500):
         line._ended(0.00001)
     assert line.capacity == 4 + 500
+    dispatcher.share(alone=True)
+    line._ended(0.00001)
+    assert line.capacity == 4 + 5_000, "nobody else would run them"

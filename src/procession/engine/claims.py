@@ -61,7 +61,8 @@ class Claims:
         self._counters = counters
         self._chance = chance
         self._queues: set[str] = set()  # queues that this process has ever wanted jobs of
-        self._more = False  # the last claim got all it asked for: there is probably more
+        self._more = False  # there is probably more: the last claim got all it asked for, or somebody said so
+        self._hints = 0
         self._pause_ms = settings.claim_poll_ms_min
         self.node = 0
         self.duty = Duty("claims", self._round, chance)
@@ -75,6 +76,8 @@ class Claims:
     def heard(self, queue: str) -> None:
         """A queue got ready jobs (empty: some queue)."""
         if not queue or queue in self._queues:
+            self._more = True
+            self._hints += 1
             self._pause_ms = self._settings.claim_poll_ms_min
             self.duty.wake()
 
@@ -82,6 +85,10 @@ class Claims:
         """Slots became free."""
         if self._more:
             self.duty.wake()
+
+    def share(self, *, alone: bool) -> None:
+        """Whether other processes work on the database too."""
+        self._dispatcher.share(alone=alone)
 
     # -- rounds -----------------------------------------------------------------------------------------------------
     async def _round(self) -> float:
@@ -109,6 +116,7 @@ class Claims:
         if not wants:
             return 0
         self._queues.update(want.queue for want in wants)
+        hints = self._hints
         jobs: list[ClaimedJob] = []
         try:
             jobs = await self._store.claim(self.node, wants)
@@ -117,7 +125,7 @@ class Claims:
             raise
         finally:
             got = Counter(job.queue for job in jobs)
-            self._more = any(got[want.queue] >= want.count for want in wants)
+            self._more = hints != self._hints or any(got[want.queue] >= want.count for want in wants)
             for want in wants:
                 if got[want.queue] < want.count:
                     self._slots(want.queue).release(want.queue, want.count - got[want.queue])

@@ -23,6 +23,7 @@ class Delivery(msgspec.Struct, kw_only=True, gc=False):
     element: str = ""  # element id
     definition: int = 0
     attempt: int = 1
+    crashes: int = 0  # runs in a row that ended with their process
     retries: int = 3  # attempts left, this one included
     priority: int = 0
     args: bytes = b""  # JSON
@@ -65,6 +66,7 @@ def from_claimed(job: ClaimedJob) -> Delivery:
         element=job.element,
         definition=job.definition,
         attempt=job.attempt,
+        crashes=job.crashes,
         retries=job.retries,
         priority=job.priority,
         args=job.args,
@@ -88,7 +90,11 @@ class Dispatcher(Protocol):
         ...
 
     def deliver(self, job: Delivery) -> None:
-        """Run this job in a slot taken before. Never fails and never waits."""
+        """Run this job in a slot taken before, or return it. Never fails and never waits."""
+        ...
+
+    def share(self, *, alone: bool) -> None:
+        """Whether there are other processes, from which jobs that wait here are kept."""
         ...
 
     def runs_method(self, name: str) -> bool:
@@ -133,6 +139,9 @@ class Nobody:
     def deliver(self, job: Delivery) -> None:
         """Cannot happen: no slot was given away."""
         raise AssertionError(job)
+
+    def share(self, *, alone: bool) -> None:
+        """Nothing waits here."""
 
     def runs_method(self, name: str) -> bool:  # noqa: ARG002 - the protocol's signature
         """It has no code."""

@@ -210,7 +210,13 @@ class Duties:
         elif claimed == self._claimed:
             await self._say_what_waits()
         self._claimed, self._rounds = claims.claimed, claims.duty.rounds
+        await self.look_around()
         return self._settings.check_ms / 1000
+
+    async def look_around(self) -> None:
+        """Whether others work on the database, from whom jobs that wait in this process are kept."""
+        nodes = await self._store.list_nodes() if self._store.shared else []
+        self._claims.share(alone=all(node.node == self.node for node in nodes))
 
     async def _say_what_waits(self) -> None:
         """Nothing was claimed since the last look: warn if slots are free and jobs are ready for them."""

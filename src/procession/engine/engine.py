@@ -193,6 +193,7 @@ class Engine(Operations):
             return
         if not self.node:
             await self._enter()
+        await self._duties.look_around()
         self._running = True
         self._heartbeat.start(self.node)
         self._stop_listening = await self.store.listen(self._heard_from_afar)

@@ -109,25 +109,30 @@ class LocalDispatcher:
         self._lines[queue].taken -= count
 
     def wants(self) -> list[Want]:
-        """All free slots, taken at once."""
+        """What each queue would take, taken at once."""
         if self._stopping:
             return []
         wants: list[Want] = []
         for line in self._lines.values():
-            free = line.capacity - line.taken
-            if free > 0:
-                line.taken += free
-                wants.append(Want(queue=line.queue, count=free))
+            count = line.wanted
+            if count > 0:
+                line.taken += count
+                wants.append(Want(queue=line.queue, count=count))
         return wants
 
     def deliver(self, job: Delivery) -> None:
-        """Run a job; one that comes while the worker stops is returned."""
+        """Run a job; one is returned that comes while the worker stops, or that has crashed and would have to wait."""
         line = self._lines[job.queue]
-        if self._stopping:
+        if self._stopping or (job.crashes and not line.begins_at_once()):
             line.taken -= 1
             self._ends.released(job)
         else:
             line.deliver(job)
+
+    def share(self, *, alone: bool) -> None:
+        """Whether other processes work on the database too: jobs that wait here are kept from them."""
+        for line in self._lines.values():
+            line.alone = alone
 
     def handles(self, queue: str) -> bool:
         """Whether jobs of a queue are for handlers of this process."""

@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from procession.engine import Delivery
-from procession.limits import CLAIM_MAX
+from procession.limits import CLAIM_MAX, LEASED_AHEAD_MAX
 from procession.worker.context import Job
 
-AHEAD_S = 0.2  # the buffer holds about so much work, so that slow jobs are not kept from other processes
+AHEAD_S = 0.5  # the buffer holds about so much work, so that slow jobs are not kept from other processes,
+ALONE_S = 5.0  # and so much where there is no other process that could run them: one that comes waits for no longer
+CAREFUL_S = 30.0  # how long nothing is claimed ahead after a job came whose process had died
 TURNS = 16  # jobs that end without waiting before a slot lets the others have a turn
 SMOOTHING = 0.05  # of the average duration
 END_S = 1.0  # for cancelled coroutines to end; one that does not is left behind
@@ -48,11 +50,12 @@ class Line:
 
     __slots__ = (
         "_average_s",
-        "_buffer_max",
+        "_careful_until",
         "_freed",
         "_resting",
         "_run",
         "_stopped",
+        "alone",
         "buffer",
         "capacity",
         "concurrency",
@@ -68,18 +71,18 @@ class Line:
         *,
         run: Callable[[Slot, Delivery], Awaitable[None]],
         freed: Callable[[Line], None],
-        buffer_max: int = CLAIM_MAX,
     ) -> None:
         self.queue = queue
         self.concurrency = concurrency
         self.capacity = concurrency  # until the pace is known
         self.taken = 0
+        self.alone = False  # whether no other process works on this database
         self.buffer: deque[Delivery] = deque()
         self.slots: set[Slot] = set()
         self._run = run
         self._freed = freed
-        self._buffer_max = buffer_max
         self._average_s = 0.0
+        self._careful_until = 0.0
         self._stopped = False
         self._resting: deque[asyncio.Future[None]] = deque()
 
@@ -93,6 +96,33 @@ class Line:
                 return
         if len(self.slots) < self.concurrency:
             self.add_slot()
+
+    @property
+    def wanted(self) -> int:
+        """How many jobs a claim may bring; none while at least half of what may wait here does so already."""
+        if self._careful_until and asyncio.get_running_loop().time() < self._careful_until:
+            return max(0, self.concurrency - self.taken)
+        return min(CLAIM_MAX, self.capacity - self.taken) if self._is_low else 0
+
+    @property
+    def _is_low(self) -> bool:
+        """Whether less than half of what may wait does."""
+        return self.taken < self.capacity and (self.taken - self.concurrency) * 2 <= self.capacity - self.concurrency
+
+    def begins_at_once(self) -> bool:
+        """A job comes whose process died while it was leased to it; whether it can begin now.
+
+        Its run may be why, and may do the same again. What waits here then would be counted as if it had begun: so such
+        a job does not wait here, and for a while nothing is claimed ahead.
+        """
+        self._careful_until = asyncio.get_running_loop().time() + CAREFUL_S
+        running = sum(slot.delivery is not None for slot in self.slots)
+        return running + len(self.buffer) < self.concurrency
+
+    def may_wait(self, seconds: float, most: int) -> None:
+        """The buffer holds so many seconds of work, and at most so many jobs."""
+        ahead = min(most, int(self.concurrency * seconds / max(self._average_s, 1e-6)))
+        self.capacity = self.concurrency + ahead
 
     def add_slot(self) -> None:
         """Begin one more coroutine."""
@@ -138,9 +168,11 @@ class Line:
         self.taken -= 1
         average = self._average_s
         self._average_s = average + (took_s - average) * SMOOTHING if average else took_s
-        ahead = min(self._buffer_max, int(self.concurrency * AHEAD_S / max(self._average_s, 1e-6)))
-        self.capacity = self.concurrency + ahead
-        if self.taken * 2 <= self.capacity:
+        if self.alone:
+            self.may_wait(ALONE_S, LEASED_AHEAD_MAX)
+        else:
+            self.may_wait(AHEAD_S, CLAIM_MAX)
+        if self._is_low:
             self._freed(self)
 
     async def stop(self) -> None:

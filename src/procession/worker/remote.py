@@ -301,6 +301,10 @@ class Both:
         else:
             self._local.deliver(job)
 
+    def share(self, *, alone: bool) -> None:
+        """Whether there are other processes."""
+        self._local.share(alone=alone)
+
     def heard(self, queue: str) -> None:
         """A queue got ready jobs."""
         self._remote.heard(queue)

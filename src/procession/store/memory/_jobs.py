@@ -186,4 +186,5 @@ def claimed_job(job: StoredJob) -> ClaimedJob:
         retries=job.retries,
         args=job.args,
         tenant=job.tenant,
+        crashes=job.crashes,
     )

@@ -269,6 +269,7 @@ def _claimed(row: tuple[Any, ...]) -> ClaimedJob:
         retries=row[11],
         args=row[12].encode(),
         tenant=row[13],
+        crashes=row[14],
     )
 
 

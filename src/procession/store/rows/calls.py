@@ -42,6 +42,7 @@ class ClaimedJob(Row, kw_only=True):
     tenant: str = ""
     options: bytes = b""  # JSON of jobs.options.JobOptions; none of a plain job
     checkpoint: bytes = b""  # what an earlier run left
+    crashes: int = 0  # runs in a row that ended with their process
 
 
 class JobEnd(IntEnum):

@@ -36,6 +36,7 @@ class _Ready(msgspec.Struct, array_like=True, gc=False):
     tenant: str
     options: str
     checkpoint: str
+    crashes: int
 
 
 _Shared = tuple[int, int, int, int, int, str, str, str]  # what jobs of a bulk have in common
@@ -124,6 +125,7 @@ def _claim_ready(session: Session, node: int, wants: Sequence[Want]) -> list[Cla
             tenant=job.tenant,
             options=job.options.encode(),
             checkpoint=job.checkpoint.encode(),
+            crashes=job.crashes,
         )
         for job in found
     ]

@@ -22,11 +22,11 @@ with w as materialized (
     set state = 1, owner = $3, lease = lease + 1, attempt = attempt + 1
     where key = any(array(select key from picked))
     returning key, lease, kind, queue, type, instance, element_instance, element, definition, priority, attempt, retries,
-              args, tenant, run_at, options, checkpoint
+              args, tenant, run_at, options, checkpoint, crashes
 )
 select * from claimed
 union all
-select null, 0, 0, w.queue, '', null, null, null, null, 0, 0, 0, null, null, null, null, null
+select null, 0, 0, w.queue, '', null, null, null, null, 0, 0, 0, null, null, null, null, null, 0
 from w
 where exists (select from procession.job j
               where j.queue = w.queue and j.state = 4 and j.waits_for is null

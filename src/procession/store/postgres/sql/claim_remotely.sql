@@ -23,4 +23,4 @@ set state = 2, owner = -1, lease = lease + 1, attempt = attempt + 1,
 from picked
 where job.key = any(array(select key from picked)) and job.key = picked.key
 returning job.key, lease, kind, queue, type, instance, element_instance, element, definition, priority, attempt, retries,
-          args, tenant, picked.run_at, options, checkpoint
+          args, tenant, picked.run_at, options, checkpoint, crashes

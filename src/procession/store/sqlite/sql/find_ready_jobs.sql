@@ -3,7 +3,7 @@
 SELECT json_group_array(
     json_array(
         key, lease + 1, kind, queue, type, instance, element_instance, element, definition, priority,
-        attempt + 1, retries, args, tenant, coalesce(options, ''), coalesce(checkpoint, '')
+        attempt + 1, retries, args, tenant, coalesce(options, ''), coalesce(checkpoint, ''), crashes
     )
 )
 FROM (
