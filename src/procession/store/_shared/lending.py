@@ -104,7 +104,9 @@ class Lending(Generic[S]):
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
-            await asyncio.wait_for(turn, self._wait_s)
+            # Not wait_for: before Python 3.12 it loses a cancellation that comes together with our turn.
+            async with asyncio.timeout(self._wait_s):
+                await turn
         except TimeoutError:
             raise Unavailable(f"No connection of {self.size} became free within {self._wait_s:g} s") from None
         except asyncio.CancelledError:

@@ -262,19 +262,41 @@ class Sessions(Lending[Session]):
 
 async def connect(options: Options) -> Session:
     """A session as all of ours are: see what is set."""
+    # The driver waits with wait_for, which before Python 3.12 loses a cancellation that comes together with the answer;
+    # so it waits in a task of its own, and we are cancelled here.
+    making = asyncio.ensure_future(_make(options))
+    try:
+        await asyncio.wait({making}, timeout=options.connect_s)
+    except asyncio.CancelledError:
+        making.cancel()
+        making.add_done_callback(_forget)
+        raise
+    if not making.done():
+        making.cancel()
+        making.add_done_callback(_forget)
+        raise meaning_of_connecting(TimeoutError(), str(options.address), options.connect_s)
+    return making.result()
+
+
+def _forget(making: asyncio.Future[Session]) -> None:
+    """Nobody waits for this session any more."""
+    if not making.cancelled() and making.exception() is None:
+        making.result().drop()
+
+
+async def _make(options: Options) -> Session:
     address, connection = options.address, None
     try:
-        async with asyncio.timeout(options.connect_s):
-            connection = await _dial(
-                **address.arguments(),
-                charset="utf8mb4",
-                autocommit=None,
-                client_flag=_FOUND_ROWS,
-                connect_timeout=max(1, int(options.connect_s + 0.999)),
-                program_name="procession",
-            )
-            is_mariadb = "mariadb" in connection.get_server_info().lower()
-            packet_bytes_max = await _set_up(connection, options.deadline_s, is_mariadb=is_mariadb)
+        connection = await _dial(
+            **address.arguments(),
+            charset="utf8mb4",
+            autocommit=None,
+            client_flag=_FOUND_ROWS,
+            connect_timeout=max(1, int(options.connect_s + 0.999)),
+            program_name="procession",
+        )
+        is_mariadb = "mariadb" in connection.get_server_info().lower()
+        packet_bytes_max = await _set_up(connection, options.deadline_s, is_mariadb=is_mariadb)
     except BaseException as failure:
         if connection is not None:
             connection.close()
