@@ -14,11 +14,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from procession.app import Procession, SyncProcession
     from procession.engine import Settings
-    from procession.worker import BpmnError, Cancel, Correct, Deny, Fail, Job, Retry, Snooze, WorkerSettings
+    from procession.worker import (
+        ActivateElements,
+        BpmnError,
+        Cancel,
+        Correct,
+        Deny,
+        Fail,
+        Job,
+        Retry,
+        Snooze,
+        WorkerSettings,
+    )
 
 _HOMES = {
     "Procession": "procession.app",
     "SyncProcession": "procession.app",
+    "ActivateElements": "procession.worker",
     "BpmnError": "procession.worker",
     "Cancel": "procession.worker",
     "Correct": "procession.worker",
@@ -33,6 +45,7 @@ _HOMES = {
 
 __version__ = "0.1.0"
 __all__ = [
+    "ActivateElements",
     "BpmnError",
     "Cancel",
     "Correct",

@@ -6,7 +6,7 @@ import pytest
 
 from procession.core.commands import Activate, CompleteJob
 from procession.core.state import IncidentKind
-from procession.errors import NotFound
+from procession.errors import InvalidValue
 from procession.testing.bpmn import multi_instance, process, standard_loop
 
 
@@ -325,16 +325,19 @@ def test_an_ad_hoc_sub_process_collects_results(world):
     assert run.active == ["after"]
 
 
+DECIDED = '<zeebe:taskDefinition type="decide" />'
+
+
 def test_a_worker_may_decide_what_an_ad_hoc_sub_process_does(world):
     """A job of its own says which activities start, and when it is enough."""
-    world.deploy(ad_hoc(extensions='<zeebe:taskDefinition type="decide" />'))
+    world.deploy(ad_hoc(extensions=DECIDED))
     run = world.start("p")
     assert run.working == ["hoc"]
-    with pytest.raises(NotFound, match="'z'"):
+    with pytest.raises(InvalidValue, match="'z' is not an activity of 'hoc'"):
         run.send(CompleteJob(run.node("hoc").job, activate=[Activate("z")]))
     run.send(CompleteJob(run.node("hoc").job, activate=[Activate("a", variables={"x": 1}), Activate("b")]))
     assert run.working == ["a", "b"]
-    assert run.local("hoc") == {"x": 1}
+    assert (run.local("a"), run.local("hoc"), run.local("b")) == ({"x": 1}, {}, {})
     run.complete("a")
     assert run.working == ["b", "hoc"]
     run.send(CompleteJob(run.node("hoc").job, is_completion_condition_fulfilled=True))
@@ -343,9 +346,36 @@ def test_a_worker_may_decide_what_an_ad_hoc_sub_process_does(world):
     assert run.active == ["after"]
 
 
+def test_a_worker_may_start_an_activity_twice_at_once_with_variables_of_its_own(world):
+    """As a model calls a tool twice: each has its own variables, and each result is collected."""
+    collects = '<zeebe:adHoc outputCollection="results" outputElement="=call * 10" />'
+    world.deploy(ad_hoc(extensions=DECIDED + collects))
+    run = world.start("p")
+    twice = [Activate("a", variables={"call": 1}), Activate("a", variables={"call": 2})]
+    run.send(CompleteJob(run.node("hoc").job, activate=twice))
+    assert run.working == ["a", "a"]
+    run.complete("a").complete("a")
+    run.send(CompleteJob(run.node("hoc").job, is_completion_condition_fulfilled=True))
+    assert run.active == ["after"]
+    assert run.variables == {"results": [10, 20]}
+
+
+def test_a_worker_that_starts_nothing_and_ends_nothing_is_asked_again_by_a_person(world):
+    """Nothing would ever happen there."""
+    world.deploy(ad_hoc(extensions=DECIDED))
+    run = world.start("p")
+    run.send(CompleteJob(run.node("hoc").job, {"seen": True}))
+    assert [incident.kind for incident in run.incidents] == [IncidentKind.AD_HOC_ERROR]
+    run.resolve()
+    assert run.working == ["hoc"]
+    run.send(CompleteJob(run.node("hoc").job, is_completion_condition_fulfilled=True))
+    assert run.active == ["after"]
+    assert run.variables == {"seen": True}
+
+
 def test_a_worker_may_end_an_ad_hoc_sub_process_at_once(world):
     """What still runs is removed."""
-    world.deploy(ad_hoc(extensions='<zeebe:taskDefinition type="decide" />'))
+    world.deploy(ad_hoc(extensions=DECIDED))
     run = world.start("p")
     run.send(CompleteJob(run.node("hoc").job, activate=[Activate("a"), Activate("b")]))
     run.complete("a")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from procession import Correct, Deny, Job
+from procession import ActivateElements, Correct, Deny, Job
 from procession.testing.bpmn import process
 from tests.operations.stage import Stage
 
@@ -74,3 +74,56 @@ async def test_only_a_listener_may_deny(stage: Stage):
     key = await stage.start("order")
     (incident,) = await stage.app.incidents(process_instance_key=key)
     assert incident.error_message.endswith("no")
+
+
+async def test_the_worker_of_an_ad_hoc_sub_process_says_what_starts_and_when_it_is_enough(stage: Stage):
+    """As an agent calls its tools: the same one twice, each with its own arguments, until it is content."""
+    turns: list[list[int]] = []
+
+    @stage.app.job("agent")
+    async def agent(found: list[int] | None = None) -> ActivateElements:
+        turns.append(found or [])
+        if len(turns) == 1:
+            return ActivateElements(("look-up", {"number": 1}), ("look-up", {"number": 2}), variables={"asked": True})
+        raise ActivateElements(is_completion_condition_fulfilled=True, is_cancel_remaining_instances=True)
+
+    @stage.app.job("look-up")
+    async def look_up(number: int) -> dict[str, int]:
+        return {"answer": number * 10}
+
+    collects = '<zeebe:adHoc outputCollection="found" outputElement="=number" /><zeebe:taskDefinition type="agent" />'
+    await stage.deploy(process("order").start().ad_hoc("tools", extensions=collects).service("look-up").done().end())
+    key = await stage.start("order")
+    assert await stage.state(key) == "COMPLETED"
+    variables = (await stage.app.instance(key)).variables
+    assert variables["asked"] is True
+    assert len(turns) >= 2, "asked at the start, and whenever an activity has completed"
+
+
+async def test_a_worker_that_names_an_unknown_activity_gets_an_incident_and_is_asked_again(stage: Stage):
+    known = False
+
+    @stage.app.job("agent", retries=1)
+    async def agent() -> ActivateElements:
+        return ActivateElements("look-up" if known else "guess")
+
+    tools = process("order").start().ad_hoc("tools", extensions='<zeebe:taskDefinition type="agent" />')
+    await stage.deploy(tools.user("look-up").done().end())
+    key = await stage.start("order")
+    (incident,) = await stage.app.incidents(process_instance_key=key)
+    assert "'guess' is not an activity of 'tools'" in incident.error_message
+    known = True
+    await stage.app.resolve(incident.incident_key)
+    await stage.app.run_until_idle()
+    assert "look-up" in await stage.active(key)
+
+
+async def test_only_the_worker_of_an_ad_hoc_sub_process_starts_activities(stage: Stage):
+    @stage.app.job("pay", retries=1)
+    async def pay() -> ActivateElements:
+        return ActivateElements("check")
+
+    await stage.deploy(process("order").start().service("pay").user("check").end())
+    key = await stage.start("order")
+    (incident,) = await stage.app.incidents(process_instance_key=key)
+    assert "starts check" in incident.error_message

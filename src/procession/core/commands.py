@@ -18,7 +18,8 @@ class Command(msgspec.Struct, tag=True, omit_defaults=True, gc=False):
 class Activate(msgspec.Struct, omit_defaults=True):
     """Put a token before an element. ``ancestor``: the scope's element instance, where several are active.
 
-    ``variables`` are written to the innermost scope around the element.
+    ``variables`` are written to the innermost scope around the element; what the worker of an ad-hoc sub-process
+    gives to an activity is that activity's own.
     """
 
     element: str

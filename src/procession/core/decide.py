@@ -160,7 +160,7 @@ def complete_job(step: Step, command: CompleteJob) -> None:
     if node.data and LISTENER in node.data:
         listener_done(step, element, node, command)
     elif element.ad_hoc is not None:
-        job_done(step, node, command)
+        job_done(step, element, node, command)
     else:
         complete(step, element, node, command.variables)
 

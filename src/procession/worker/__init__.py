@@ -5,11 +5,12 @@ It knows no database and no rule of a process.
 
 from procession.worker.context import Job
 from procession.worker.dispatcher import LocalDispatcher, WorkerSettings
-from procession.worker.outcomes import BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
+from procession.worker.outcomes import ActivateElements, BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.registry import Handler, Registry
 from procession.worker.remote import Both, RemoteWorkers
 
 __all__ = [
+    "ActivateElements",
     "Both",
     "BpmnError",
     "Cancel",

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from procession.core.commands import AnyCommand, CompleteJob, FailJob, ThrowError
+from procession.core.commands import Activate, AnyCommand, CompleteJob, FailJob, ThrowError
 from procession.engine import Delivery, Engine, StepRun, Told
 from procession.errors import Conflict, NotFound, Rejected, Unavailable
 from procession.jobs.kinds import JobKind
@@ -19,7 +19,7 @@ from procession.jobs.retry import Delays
 from procession.store.rows import JobEnd, JobOutcome
 from procession.worker.arguments import BadArguments
 from procession.worker.failures import failure_text
-from procession.worker.outcomes import BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
+from procession.worker.outcomes import ActivateElements, BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.registry import Handler
 from procession.worker.results import to_variables
 
@@ -48,7 +48,7 @@ class Endings:
     # -- success ----------------------------------------------------------------------------------------------------
     def succeeded(self, job: Delivery, handler: Handler, value: object) -> None:
         """The handler of a plain or process job returned."""
-        if isinstance(value, Outcome) and not (job.kind == JobKind.LISTENER and isinstance(value, Deny | Correct)):
+        if isinstance(value, Outcome) and not _is_answer(job, value):
             self.failed(job, handler, value)
         elif job.kind == JobKind.TASK:
             self._row(job, JobEnd.DONE)
@@ -56,8 +56,8 @@ class Endings:
             spec = job.spec
             named = spec.result_variable if spec is not None and job.kind != JobKind.LISTENER else ""
             try:
-                if isinstance(value, Deny | Correct):
-                    self._submit(job, _listened(job, handler, value), handler)
+                if isinstance(value, Deny | Correct | ActivateElements):
+                    self._submit(job, _answered(job, handler, value), handler)
                     return
                 variables = {} if value is None else to_variables(value, f"result of '{handler.name}'", named)
             except Rejected as error:
@@ -79,7 +79,7 @@ class Endings:
     def failed(self, job: Delivery, handler: Handler | None, error: BaseException, *, what: str = "") -> None:
         """The handler raised, or returned an outcome; ``what`` names the method of a step that failed."""
         match error:
-            case Deny() | Correct() if job.kind == JobKind.LISTENER and handler is not None:
+            case Deny() | Correct() | ActivateElements() if handler is not None and _is_answer(job, error):
                 self.succeeded(job, handler, error)
             case Snooze():
                 self._row(job, JobEnd.SNOOZE, delay_ms=error.after_ms)
@@ -88,7 +88,7 @@ class Endings:
             case Cancel() if job.kind == JobKind.TASK:
                 logger.info("job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason)
                 self._row(job, JobEnd.DONE)
-            case Fail() | Cancel() | BpmnError() | Deny() | Correct():
+            case Fail() | Cancel() | BpmnError() | Deny() | Correct() | ActivateElements():
                 self._final(job, what + str(error))
             case BadArguments():
                 self._final(job, what + str(error))
@@ -195,10 +195,31 @@ class Endings:
                 brake.set_result(None)
 
 
-def _listened(job: Delivery, handler: Handler, value: Deny | Correct) -> CompleteJob:
-    """What a task listener says beyond variables. Raises InvalidValue."""
-    if isinstance(value, Deny):
-        return CompleteJob(job.key, denied=True)
+def _is_answer(job: Delivery, value: Outcome) -> bool:
+    """Whether an outcome is what this job is asked for: a task listener's word, or an ad-hoc sub-process' worker's."""
+    if isinstance(value, ActivateElements):
+        return job.kind == JobKind.SERVICE and job.spec is not None and job.spec.ad_hoc is not None
+    return job.kind == JobKind.LISTENER and isinstance(value, Deny | Correct)
+
+
+def _answered(job: Delivery, handler: Handler, value: Deny | Correct | ActivateElements) -> CompleteJob:
+    """What a worker says beyond variables. Raises InvalidValue."""
     what = f"'{handler.name}'"
-    changes = to_variables(value.changes, f"corrections of {what}")
-    return CompleteJob(job.key, to_variables(value.variables, f"variables of {what}"), corrections=changes)
+    match value:
+        case Deny():
+            return CompleteJob(job.key, denied=True)
+        case Correct():
+            changes = to_variables(value.changes, f"corrections of {what}")
+            return CompleteJob(job.key, to_variables(value.variables, f"variables of {what}"), corrections=changes)
+        case ActivateElements():
+            activate = [
+                Activate(element, variables=to_variables(given, f"variables that {what} gives to '{element}'"))
+                for element, given in value.elements
+            ]
+            return CompleteJob(
+                job.key,
+                to_variables(value.variables, f"variables of {what}"),
+                activate=activate,
+                is_completion_condition_fulfilled=value.is_completion_condition_fulfilled,
+                is_cancel_remaining_instances=value.is_cancel_remaining_instances,
+            )

@@ -70,3 +70,25 @@ class Correct(Outcome):
         self.changes = dict(changes)
         self.variables = dict(variables or {})
         super().__init__(f"corrects {', '.join(self.changes)}")
+
+
+class ActivateElements(Outcome):
+    """The worker of an ad-hoc sub-process says which of its activities start now, and whether it is enough.
+
+    ``elements``: ids, or ids with variables of their own, as pairs; one may come several times. Camunda 8's words.
+    """
+
+    def __init__(
+        self,
+        *elements: str | tuple[str, Mapping[str, Any]],
+        variables: Mapping[str, Any] | None = None,
+        is_completion_condition_fulfilled: bool = False,
+        is_cancel_remaining_instances: bool = False,
+    ) -> None:
+        self.elements: list[tuple[str, dict[str, Any]]] = [
+            (one, {}) if isinstance(one, str) else (one[0], dict(one[1])) for one in elements
+        ]
+        self.variables = dict(variables or {})
+        self.is_completion_condition_fulfilled = is_completion_condition_fulfilled
+        self.is_cancel_remaining_instances = is_cancel_remaining_instances
+        super().__init__(f"starts {', '.join(element for element, _ in self.elements) or 'nothing'}")

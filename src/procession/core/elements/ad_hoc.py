@@ -13,17 +13,19 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
-from procession.core.commands import CompleteJob
+from procession.core.commands import Activate, CompleteJob
 from procession.core.elements.tasks import start_job
-from procession.core.lifecycle import close_event_sub_processes, complete, raise_incident
+from procession.core.lifecycle import activate, close_event_sub_processes, complete, raise_incident
 from procession.core.problems import Problem
 from procession.core.removal import empty
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import plain, propagate, write
 from procession.core.waits import open_event_sub_processes
-from procession.errors import NotFound
-from procession.model.definition import AdHocSpec, Element, Work
+from procession.errors import InvalidValue
+from procession.model.definition import AdHocSpec, Element, Kind, Work
+
+NOT_STARTED = frozenset({Kind.EVENT_SUB_PROCESS, Kind.BOUNDARY_EVENT})
 
 
 def start_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
@@ -75,26 +77,51 @@ def settle_ad_hoc(step: Step, element: Element, node: ElementInstance) -> None:
 
 
 def check_job(step: Step, element: Element, command: CompleteJob) -> None:
-    """Whether a job's result names activities of its ad-hoc sub-process. Raises NotFound."""
+    """Whether a job's result names activities of its ad-hoc sub-process. Raises InvalidValue."""
     for instruction in command.activate:
-        if step.definition.index_of.get(instruction.element, -1) not in element.children:
-            message = f"'{instruction.element}' is not an activity of '{element.id}' (line {element.line})"
-            raise NotFound(message)
+        index = step.definition.index_of.get(instruction.element, -1)
+        if index not in element.children or step.elements[index].kind in NOT_STARTED:
+            known = ", ".join(step.elements[child].id for child in element.children)
+            message = f"'{instruction.element}' is not an activity of '{element.id}' (line {element.line}); there are: "
+            raise InvalidValue(message + (known or "none"))
 
 
-def job_done(step: Step, node: ElementInstance, command: CompleteJob) -> None:
+def job_done(step: Step, element: Element, node: ElementInstance, command: CompleteJob) -> None:
     """The job of an ad-hoc sub-process is done: start what it names, or end if it says that it is enough."""
     if command.variables:
         propagate(step, node.key, command.variables)
     for instruction in command.activate:
-        if instruction.variables:
-            write(step, node.key, dict(instruction.variables))
-        step.enter(step.definition.index_of[instruction.element], node.key)
+        start_activity(step, node, instruction)
     if command.is_completion_condition_fulfilled:
         step.emit(e.DataChanged(node.key, {"closing": True}))
         if command.is_cancel_remaining_instances:
             empty(step, node.key, "settle")
         step.ended_in[node.key] = None
+    elif not _is_busy(step, node):
+        message = (
+            f"Nothing is active in '{element.id}' (line {element.line}): its job started no activity and did not say "
+            "that the completion condition is fulfilled; resolve this incident to ask its worker again"
+        )
+        raise_incident(step, node, Problem(IncidentKind.AD_HOC_ERROR, message), Phase.ACTIVE)
+
+
+def start_activity(step: Step, node: ElementInstance, instruction: Activate) -> None:
+    """Start an activity that a worker names. Its variables are its own, so that it may be started twice at once."""
+    element = step.elements[step.definition.index_of[instruction.element]]
+    if not instruction.variables:
+        step.enter(element.index, node.key)
+    elif element.kind < Kind.EXCLUSIVE_GATEWAY:
+        activate(step, element, node.key, body=element.loop is not None, variables=dict(instruction.variables))
+    else:  # a gateway or an event has no variables
+        write(step, node.key, dict(instruction.variables))
+        step.enter(element.index, node.key)
+
+
+def _is_busy(step: Step, node: ElementInstance) -> bool:
+    """Whether something is active, parked or on its way in an ad-hoc sub-process."""
+    if step.state.children.get(node.key) or node.arrived or node.key in step.state.moving:
+        return True
+    return node.key in step.ended_in or any(token[2] == node.key for token in step.todo)
 
 
 def ask_again(step: Step, element: Element, node: ElementInstance) -> None:
