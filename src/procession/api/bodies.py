@@ -47,10 +47,11 @@ async def read_uploads(request: Request, settings: Settings) -> list[Upload]:
         raise Problem(415, f"Expected a body of type multipart/form-data, found '{kind[:100] or 'none'}'")
     _check_length(request, settings.upload_bytes_max)
     try:
-        async with asyncio.timeout(settings.body_s):
-            form = await _Bounded(request.scope, request.receive, settings.upload_bytes_max).form(
-                max_files=PARTS_MAX, max_fields=PARTS_MAX, max_part_size=FIELD_BYTES_MAX
-            )
+        bounded = _Bounded(request.scope, request.receive, settings.upload_bytes_max)
+        async with (
+            asyncio.timeout(settings.body_s),
+            bounded.form(max_files=PARTS_MAX, max_fields=PARTS_MAX, max_part_size=FIELD_BYTES_MAX) as form,
+        ):
             return [await _upload(name, part) for name, part in form.multi_items()]
     except TimeoutError:
         raise Problem(408, f"Expected the body within {settings.body_s:g} s") from None

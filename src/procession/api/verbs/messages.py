@@ -11,7 +11,7 @@ from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Number, Record, Request, Rows, Search, Source, Text, search
-from procession.api.words import key_of, key_or_none, text_or_none
+from procession.api.words import key_of, key_or_none, text_or_none, when
 from procession.errors import NotFound
 from procession.limits import MESSAGE_TTL_MS_MAX
 from procession.model.definition import Trigger
@@ -86,7 +86,7 @@ class MessageSubscription(Record):
     element_instance_key: str | None
     message_subscription_state: str
     message_subscription_type: str
-    last_updated_date: datetime | None
+    last_updated_date: datetime | None  # of what it belongs to: when the instance started, or the version came
     message_name: str
     correlation_key: str | None
     business_id: str | None
@@ -191,9 +191,13 @@ async def search_subscriptions(call: Call) -> Found[MessageSubscription]:
 
 async def _records(call: Call, rows: list[StoredSubscription]) -> list[MessageSubscription]:
     definitions = await call.desk.definitions(row.definition for row in rows if row.definition)
+    instances = await call.desk.instances(row.instance for row in rows)
     records: list[MessageSubscription] = []
     for row in rows:
-        definition = definitions.get(row.definition)
+        definition, instance = definitions.get(row.definition), instances.get(row.instance)
+        opened = (
+            instance.started_at if instance is not None else definition.deployed_at if definition is not None else 0
+        )
         records.append(
             MessageSubscription(
                 message_subscription_key=str(row.key),
@@ -207,7 +211,7 @@ async def _records(call: Call, rows: list[StoredSubscription]) -> list[MessageSu
                 element_instance_key=key_or_none(row.element_instance),
                 message_subscription_state="CREATED",
                 message_subscription_type="PROCESS_EVENT" if row.instance else "START_EVENT",
-                last_updated_date=None,
+                last_updated_date=when(opened),
                 message_name=row.name,
                 correlation_key=text_or_none(row.correlation_key),
                 business_id=None,
