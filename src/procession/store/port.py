@@ -13,7 +13,7 @@ Rules for every store
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from procession.ids import Keys
 from procession.store.queue_port import Queue
@@ -52,6 +52,31 @@ from procession.store.rows.keeping import Kept
 from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch, StoredBatchError
 
 Clock = Callable[[], int]
+
+
+class StepTransaction(Protocol):
+    """A transaction that a handler and the end of its job share: both are committed, or neither.
+
+    Whoever began it ends it: by the first ``commit`` that is answered APPLIED, by the first ``finish`` that is true, or
+    by ``roll_back``, which may follow either. Raises Unavailable where the database does not answer; then it is over.
+    """
+
+    @property
+    def connection(self) -> Any:  # noqa: ANN401 - the driver's own
+        """The driver's connection, within the transaction, for the handler's statements; None where there is none."""
+        ...
+
+    async def commit(self, step: Step, keys: Keys) -> StepResult:
+        """Apply a step and commit. Where the answer is not APPLIED nothing is written of it, and all stays open."""
+        ...
+
+    async def finish(self, outcome: JobOutcome) -> tuple[bool, list[str]]:
+        """End the run of a plain job and commit: (whether its lease was held, queues that got ready jobs)."""
+        ...
+
+    async def roll_back(self) -> None:
+        """End it; what was not committed is undone. Safe to call twice."""
+        ...
 
 
 class Store(Queue, Protocol):
@@ -172,6 +197,10 @@ class Store(Queue, Protocol):
           ``crashes``; an empty ``error`` leaves the last one.
         - A store whose transactions run on a thread takes follow-up keys from its own counter instead of ``keys``.
         """
+        ...
+
+    async def begin(self) -> StepTransaction:
+        """Begin a transaction for a handler. Raises Misconfigured where the store has none to lend."""
         ...
 
     async def load(self, instances: Sequence[int]) -> list[StoredInstance]:

@@ -20,7 +20,8 @@ from procession.store.memory._queue import MemoryQueue
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._steps import apply_step
 from procession.store.memory._tables import Tables
-from procession.store.port import Clock
+from procession.store.memory._transactions import MemoryTransaction
+from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
     Deployed,
     Deployment,
@@ -145,6 +146,10 @@ class MemoryStore(Forms, Keeping, Operating, MemoryQueue):
         """Each step wholly or not at all."""
         tables = self._tables
         return [apply_step(tables, step, keys) for step in steps]
+
+    async def begin(self) -> StepTransaction:
+        """What stands for one here."""
+        return MemoryTransaction(self)
 
     async def load(self, instances: Sequence[int]) -> list[StoredInstance]:
         """By key."""

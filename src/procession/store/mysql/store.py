@@ -24,7 +24,7 @@ from procession.store.mysql._migrating import MIGRATIONS, applied_versions, migr
 from procession.store.mysql._operating import Operating
 from procession.store.mysql._sessions import Options, Sessions
 from procession.store.mysql._statements import SOURCES, without_comments
-from procession.store.port import Clock
+from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
     ClaimedJob,
     Deployed,
@@ -196,6 +196,11 @@ class MysqlStore(Keeping, Operating):
     async def commit(self, steps: Sequence[Step], keys: Keys) -> list[StepResult]:
         """Apply steps of different instances; see _steps.py."""
         return await steps_of.commit(self._lanes, steps, keys)
+
+    async def begin(self) -> StepTransaction:
+        """Raises Misconfigured: it lends no transactions to handlers."""
+        message = "transactional=True works on PostgreSQL and SQLite, not on MySQL and MariaDB (yet)"
+        raise Misconfigured(message)
 
     async def load(self, instances: Sequence[int]) -> list[StoredInstance]:
         """The instances with these keys."""

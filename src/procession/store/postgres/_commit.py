@@ -93,6 +93,22 @@ async def commit(sessions: Sessions, steps: Sequence[Step], keys: Keys, now: int
     return [answers.get(step.instance, _APPLIED) for step in steps]
 
 
+async def commit_within(session: Session, step: Step, keys: Keys, now: int | None) -> StepResult:
+    """Apply one step in the transaction that the session has joined. After REFUSED that is not usable any more."""
+    if why := refusal_everywhere(step) or refusal_of_step(step):
+        return StepResult(outcome=StepOutcome.REFUSED, error=why)
+    try:
+        answers = await _WRITE[step.shape()](session, Batch(step.shape(), [step], keys, now))
+    except InvalidValue as refused:
+        return StepResult(outcome=StepOutcome.REFUSED, error=str(refused))
+    answer = answers.get(step.instance, _APPLIED)
+    if answer.outcome == StepOutcome.FENCED:
+        found = {row[0]: row[1] for row in await session.fetch("revisions", [step.instance])}
+        if found.get(step.instance, -1) != step.rev:
+            return StepResult(outcome=StepOutcome.STALE)
+    return answer
+
+
 async def _all(writes: list[Coroutine[Any, Any, Answers]]) -> list[Answers]:
     """The answers of all writes, at once if there are several. The first failure counts when all have ended."""
     if len(writes) == 1:

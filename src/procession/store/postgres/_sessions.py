@@ -16,7 +16,7 @@ import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
@@ -94,6 +94,12 @@ class Session:
         self._pooled = options.pooled
         self._prepared: dict[str, PreparedStatement[Any]] = {}
         self._in_transaction = False
+        self._joined = False
+
+    def join(self) -> Self:
+        """The connection is within a transaction that somebody else ends: ``transaction`` takes part in it."""
+        self._in_transaction = self._joined = True
+        return self
 
     @property
     def usable(self) -> bool:
@@ -127,6 +133,9 @@ class Session:
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Session, None]:
         """Everything within is committed at the end, or nothing."""
+        if self._joined:
+            yield self
+            return
         await self.execute("begin", "begin")
         self._in_transaction = True
         try:
@@ -294,9 +303,20 @@ async def connect(options: Options, settings: dict[str, str]) -> Connection:
         )
     except Exception as failure:
         raise meaning_of_connecting(failure, options.url, options.connect_s) from failure
+    await use_our_types(connection)
+    return connection
+
+
+async def use_our_types(connection: Connection) -> None:
+    """Instants as milliseconds, JSON as bytes."""
     for name, form, encoder, decoder in _CODECS:
         await connection.set_type_codec(name, schema="pg_catalog", format=form, encoder=encoder, decoder=decoder)
-    return connection
+
+
+async def use_its_own_types(connection: Connection) -> None:
+    """As asyncpg has them, for whoever else uses the connection."""
+    for name, *_ in _CODECS:
+        await connection.reset_type_codec(name, schema="pg_catalog")
 
 
 def _instant_out(milliseconds: int) -> tuple[int]:

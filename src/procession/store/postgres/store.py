@@ -13,7 +13,7 @@ from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.migrations import check_version
 from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_start_request, clean_text
-from procession.store.port import Clock
+from procession.store.port import Clock, StepTransaction
 from procession.store.postgres import _reading as reading
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
 from procession.store.postgres._commit import commit
@@ -26,6 +26,7 @@ from procession.store.postgres._operating import Operating
 from procession.store.postgres._publishing import broadcast, publish
 from procession.store.postgres._queue import PostgresQueue
 from procession.store.postgres._sessions import FREE, HOT, Options, Sessions, Statements
+from procession.store.postgres._transactions import Transactions
 from procession.store.rows import (
     Deployed,
     Deployment,
@@ -128,7 +129,7 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
         self._is_closed = True
         await self._announcer.close()
         await asyncio.gather(*(listener.stop() for listener in list(self._listeners)))
-        await asyncio.gather(*(group.close() for group in self._groups))
+        await asyncio.gather(*(group.close() for group in self._groups), self._transactions.close())
 
     async def migrate(self) -> list[str]:
         """Bring the schema to this program's version."""
@@ -197,6 +198,10 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
     async def commit(self, steps: Sequence[Step], keys: Keys) -> list[StepResult]:
         """Apply steps of different instances; see _commit.py."""
         return await commit(self._lanes, steps, keys, self._bound_now())
+
+    async def begin(self) -> StepTransaction:
+        """A transaction for a handler."""
+        return await self._transactions.begin(self._bound_now())
 
     async def load(self, instances: Sequence[int]) -> list[StoredInstance]:
         """The instances with these keys."""
@@ -388,6 +393,7 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
             *(self._lanes, self._claims, self._finishes, self._enqueues, self._loads),
             *(self._duties, self._queue, self._rest, self._hints),
         )
+        self._transactions = Transactions(self._options, self._statements)
         self._channel = f"{self._statements.schema}_ready"
         self._announcer = Announcer(self._hints, self._channel)
         self._is_closed = False

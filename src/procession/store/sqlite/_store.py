@@ -21,7 +21,7 @@ from procession.store._shared.refusals import (
     check_text,
     check_variables,
 )
-from procession.store.port import Clock
+from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
     ClaimedJob,
     Deployed,
@@ -60,6 +60,7 @@ from procession.store.sqlite._queue import SqliteQueue
 from procession.store.sqlite._session import STATEMENTS, as_json
 from procession.store.sqlite._steps import commit_steps
 from procession.store.sqlite._threads import EachWork, Reader, Work, Writer
+from procession.store.sqlite._transactions import SqliteTransaction
 
 _DEADLINE_MS = 15_000
 
@@ -213,6 +214,12 @@ class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
         """Apply steps, together with those of other callers. Follow-up keys are the store's own."""
         del keys
         return await self._write_each(commit_steps, steps)
+
+    async def begin(self) -> StepTransaction:
+        """A transaction for a handler; nothing else is written until it ends."""
+        begun = SqliteTransaction(self._path, self._synchronous, self._clock, self._deadline_ms / 1_000)
+        await begun.begin()
+        return begun
 
     async def load(self, instances: Sequence[int]) -> list[StoredInstance]:
         """By key."""
