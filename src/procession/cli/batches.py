@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from procession.cli import screen
+from procession.cli.bulk import Yes, confirm
 from procession.cli.endings import REJECTED
 from procession.cli.instances import BusinessId, ProcessId, Tag, WithIncident
 from procession.cli.modify import pair
@@ -50,10 +51,12 @@ def batch(
     per_second: Annotated[float, typer.Option("--per-second", help="At most so many.", show_default=False)] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and change nothing.")] = False,
     wait: Wait = False,
+    yes: Yes = False,
 ) -> None:
     """Begin an operation over all instances of a filter.
 
-    It goes on by itself, in the processes that work; batches shows how far it is.
+    It goes on by itself, in the processes that work; batches shows how far it is. Where no filter is said, you are
+    asked.
     """
     which = _said(process_id=process_id, business_id=business_id, with_incident=with_incident, tag=tag, state=state)
     how = _said(
@@ -73,6 +76,9 @@ def batch(
         return
 
     async def work(app: Procession) -> None:
+        if not which:
+            total = (await app.try_batch(kind, **how)).total
+            confirm(f"No filter is said: {kind} {screen.counted(total, 'item')} of all processes?", total, yes=yes)
         await _follow(app, await app.batch(kind, per_second=per_second, which=which, **how), wait=wait)
 
     run(work)

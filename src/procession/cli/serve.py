@@ -11,7 +11,6 @@ import typer
 
 from procession.cli import screen
 from procession.cli.options import DEFAULT_URL, options, with_options
-from procession.cli.serving import Stop, run_loop, show_logs, tell
 from procession.cli.session import application, said_url
 from procession.cli.work import Supervised
 from procession.errors import Misconfigured
@@ -60,6 +59,7 @@ def serve(  # noqa: PLR0917 - options of the command line
     if missing:
         raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
     from procession.api.settings import OidcSettings, Settings  # noqa: PLC0415 - packages that may be absent
+    from procession.cli.serving import run_loop  # noqa: PLC0415 - an event loop
 
     if bool(oidc_issuer) != bool(oidc_audience):
         raise Misconfigured("Expected --oidc-issuer and --oidc-audience together, found one of them")
@@ -86,6 +86,7 @@ async def _serve(name: str, settings: Settings, *, test_clock: bool, supervised:
     """Open, serve, stop: first the server, then the workers."""
     from procession.api.identity import check_binding  # noqa: PLC0415 - packages that may be absent
     from procession.api.server import serve as serve_app  # noqa: PLC0415 - as above
+    from procession.cli.serving import Stop, tell  # noqa: PLC0415 - an event loop
 
     check_binding(settings)
     clock = _TestClock() if test_clock else None
@@ -135,6 +136,8 @@ def _words(app: Procession, url: str, settings: Settings) -> str:
 
 def _show_logs(*, as_json: bool) -> None:
     """To stderr, for people or for programs."""
+    from procession.cli.serving import show_logs  # noqa: PLC0415 - as above
+
     show_logs()
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     if as_json:

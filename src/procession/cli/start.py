@@ -11,6 +11,7 @@ from procession.cli.endings import REJECTED
 from procession.cli.options import options, with_options
 from procession.cli.session import run
 from procession.cli.values import Var, Vars, variables
+from procession.errors import NotFound
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -48,9 +49,13 @@ def start(
         raise typer.BadParameter(message, param_hint="--timeout")
 
     async def work(app: Procession) -> tuple[int, InstanceDetails | None]:
-        key = await app.start(
-            process_id, values, business_id=business_id, version=version, version_tag=version_tag, tags=tag or ()
-        )
+        try:
+            key = await app.start(
+                process_id, values, business_id=business_id, version=version, version_tag=version_tag, tags=tag or ()
+            )
+        except NotFound as error:
+            message = f"{error}: procession definitions lists what is deployed"
+            raise NotFound(message) from None
         if not wait:
             return key, None
         if not options().json:

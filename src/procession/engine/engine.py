@@ -121,9 +121,8 @@ class Engine(Operations):
         self._intake = Intake(store, self._outbox, chance=chance)
         self._follow_ups = FollowUps(store, self.instances, self.definitions, self._messages, self.clock)
         self._follow_ups.announce = self._announcer.announce_all
-        self._batches = self._follow_ups.batches = Batches(
-            store, self._keys, self.definitions, self._announcer, self._follow_ups
-        )
+        parts = (self._keys, self.definitions, self._announcer, self._follow_ups)
+        self._batches = self._follow_ups.batches = Batches(store, *parts)
         self._claims = Claims(
             store,
             dispatcher=self.dispatcher,
