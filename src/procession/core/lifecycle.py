@@ -29,6 +29,7 @@ Left = Callable[[Step, Element, ElementInstance], bool]
 HandlerDone = Callable[[Step, Element, int], None]
 
 
+IN_DOUBT = "inDoubt"  # in the data of what only holds an incident about a condition
 CAME = "came"  # in the data of an event that has happened already: what it brought
 
 
@@ -51,6 +52,7 @@ CHOOSERS: dict[int, Callable[[Step, Element, int], tuple[int, ...]]] = {}  # gat
 LOOPS: dict[bool, Loop] = {}  # by LoopSpec.multi_instance; likewise
 COLLECTORS: list[Start] = []  # keep a result of an activity that ends a path in an ad-hoc sub-process; likewise
 TAKERS: list[Callable[[Step, Element, int, int], bool]] = []  # hold a token before a flow for its listeners; likewise
+JUDGES: list[Start] = []  # evaluate a condition in doubt again; likewise
 HANDLER_DONE: list[HandlerDone] = []  # told when a compensation handler has completed; likewise
 
 
@@ -157,11 +159,11 @@ def leave(step: Step, element: Element, node: ElementInstance) -> None:
         return
     try:
         flows = choose(step, element, node.scope)
+        if element.collected_by >= 0:
+            COLLECTORS[0](step, element, node)
     except Problem as problem:
         raise_incident(step, node, problem, Phase.LEAVING)
         return
-    if element.collected_by >= 0:
-        COLLECTORS[0](step, element, node)
     if element.compensation_handler >= 0 or node.compensations or element.is_compensable:
         record(step, element, node)
     if node.waits:
@@ -294,7 +296,9 @@ def raise_incident(step: Step, node: ElementInstance, problem: Problem, phase: P
 def resolve(step: Step, element: Element, node: ElementInstance, retries: int) -> None:
     """Do the step again at which an incident stopped the element instance; its incident is closed already."""
     phase = node.phase
-    if node.job:
+    if node.data and IN_DOUBT in node.data:
+        JUDGES[0](step, element, node)
+    elif node.job:
         step.emit(e.JobRevived(node.job, retries))
     elif phase == Phase.COMPLETING and element.kind in {Kind.PROCESS, Kind.EVENT_SUB_PROCESS}:
         step.emit(e.PhaseChanged(node.key, Phase.ACTIVE))

@@ -63,6 +63,7 @@ def _described(step: Step, element: Element, node: ElementInstance, listener: Li
     context = step.context(node.key)
     job_type = step.evaluate(listener.type, context)
     retries = whole_number(step.evaluate(listener.retries, context), 1, RETRIES_MAX)
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, f"{listener.event} listener", element)
     why = step.take_warnings()
     if not isinstance(job_type, str) or not job_type or retries is None:
         message = (

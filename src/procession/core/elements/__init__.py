@@ -8,6 +8,7 @@ from __future__ import annotations
 from procession.core.elements import (
     ad_hoc,
     complex_gateway,
+    conditions,
     events,
     gateways,
     listeners,
@@ -18,7 +19,7 @@ from procession.core.elements import (
     triggers,
 )
 from procession.core.elements.compensation import transaction_emptied
-from procession.core.lifecycle import CHOOSERS, COLLECTORS, FAMILIES, HANDLER_DONE, LOOPS, TAKERS, Family, Loop
+from procession.core.lifecycle import CHOOSERS, COLLECTORS, FAMILIES, HANDLER_DONE, JUDGES, LOOPS, TAKERS, Family, Loop
 from procession.core.problems import Problem
 from procession.core.removal import AFTER
 from procession.core.state import ElementInstance, IncidentKind
@@ -86,6 +87,7 @@ LOOPS.update(
 )
 TAKERS[:] = [listeners.hold_before_flow]
 COLLECTORS[:] = [ad_hoc.collect]
+JUDGES[:] = [conditions.judge_again]
 HANDLER_DONE[:] = [events.handler_completed]
 AFTER.update(
     {

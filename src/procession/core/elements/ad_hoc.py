@@ -135,10 +135,11 @@ def ask_again(step: Step, element: Element, node: ElementInstance) -> None:
 
 
 def collect(step: Step, element: Element, node: ElementInstance) -> None:
-    """An activity ended a path: evaluate the output element where the activity stands, and keep the value."""
+    """An activity ends a path: evaluate the output element where it stands, and keep the value. Raises Problem."""
     host = step.state.nodes[node.scope]
     spec = step.elements[element.collected_by].ad_hoc or AdHocSpec()
     value = plain(step.evaluate(spec.output_element, step.context(node.key))) if spec.output_element else None
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "output element of the ad-hoc sub-process", element)
     why = step.take_warnings()
     if why:
         step.emit(e.Warned(node.key, element.index, why))
@@ -166,6 +167,7 @@ def _chosen(step: Step, element: Element, spec: AdHocSpec, node: ElementInstance
     if spec.active_elements is None:
         return list(element.starts)
     value: object = plain(step.evaluate(spec.active_elements, step.context(node.key)))
+    step.be_strict(IncidentKind.AD_HOC_ERROR, "collection of active elements", element)
     why = step.take_warnings()
     where = f"active elements of '{element.id}' (line {element.line})"
     if not isinstance(value, list):
@@ -187,6 +189,7 @@ def _holds(step: Step, spec: AdHocSpec, element: Element, node: ElementInstance)
     if spec.completion_condition is None:
         return False
     value = step.evaluate(spec.completion_condition, step.context(node.key))
+    step.be_strict(IncidentKind.AD_HOC_ERROR, "completion condition", element)
     why = step.take_warnings()
     if not isinstance(value, bool):
         message = f"Expected true or false as the completion condition of '{element.id}' (line {element.line})"

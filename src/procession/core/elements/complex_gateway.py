@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from procession.core import events as e
+from procession.core.elements import doubts
 from procession.core.elements.gateways import enter_inclusive, parked_mask, tokens_at
 from procession.core.lifecycle import pass_through
-from procession.core.state import ElementInstance
+from procession.core.problems import Problem
+from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
 from procession.model.definition import Element
 
@@ -40,10 +42,15 @@ def fire_if_enough(step: Step, element: Element, scope: int) -> bool:
     """Evaluate the activation condition over the tokens that have arrived; fire if it holds."""
     node = step.state.nodes[scope]
     arrived = (node.arrived or {}).get(element.index)
-    if not arrived or element.activation_condition is None:
+    if not arrived or element.activation_condition is None or doubts.asked(step, element, scope) is not None:
         return False
     context: dict[str, Any] = {**step.context(scope), "activationCount": sum(arrived.values())}
     holds = step.evaluate(element.activation_condition, context) is True
+    try:
+        step.be_strict(IncidentKind.CONDITION_ERROR, "activation condition", element)
+    except Problem as problem:
+        doubts.ask(step, element, scope, problem)
+        return True
     step.warnings.clear()
     if not holds:
         return False

@@ -8,12 +8,16 @@ there counts: a local variable of the same name hides one further out.
 from __future__ import annotations
 
 from procession.core import events as e
+from procession.core.elements import doubts
+from procession.core.elements.complex_gateway import fire_if_enough
 from procession.core.elements.triggers import fire
+from procession.core.lifecycle import IN_DOUBT
+from procession.core.problems import Problem
 from procession.core.removal import is_going
-from procession.core.state import ElementInstance, Wait
+from procession.core.state import ElementInstance, IncidentKind, Wait
 from procession.core.step import Step
 from procession.limits import STEP_EVENTS_MAX
-from procession.model.definition import EventSpec
+from procession.model.definition import Element, EventSpec, Kind
 
 
 def settle(step: Step) -> bool:
@@ -29,7 +33,7 @@ def settle(step: Step) -> bool:
             continue
         wait = next(wait for wait in owner.waits or () if wait.key == key)
         spec = step.elements[wait.element].events[wait.spec]
-        if (key in fresh or _concerns(step, spec, owner.key, changed)) and _holds(step, spec, owner.key):
+        if (key in fresh or _concerns(step, spec, owner.key, changed)) and _holds(step, spec, owner, wait):
             if len(step.events) >= STEP_EVENTS_MAX:
                 step.emit(e.WaitSeen(key, True))  # noqa: FBT003 - a positional record
                 step.cut = True
@@ -95,10 +99,42 @@ def _holder(step: Step, key: int, name: str) -> int:
     return root
 
 
-def _holds(step: Step, spec: EventSpec, scope: int) -> bool:
-    """Whether the condition is true now; null is not."""
+def _holds(step: Step, spec: EventSpec, owner: ElementInstance, wait: Wait) -> bool:
+    """Whether the condition is true now; null is not.
+
+    Where expressions are strict, a warning is an incident as soon as all variables of the condition exist: until then
+    it only says that there is something to wait for.
+    """
     if spec.condition is None:
         return False
-    value = step.evaluate(spec.condition, step.context(scope))
+    context = step.context(owner.key)
+    value = step.evaluate(spec.condition, context)
+    doubtful = step.strict and spec.condition.names <= context.keys() and _is_doubtful(step, owner, wait)
     step.warnings.clear()
-    return value is True
+    return value is True and not doubtful
+
+
+def _is_doubtful(step: Step, owner: ElementInstance, wait: Wait) -> bool:
+    """Whether it gave a warning. A person is asked about it, once; one without answers an earlier question itself."""
+    doubtful = bool(step.warnings)
+    event = step.elements[wait.element]
+    scope = owner.key if event.kind == Kind.START_EVENT else owner.scope
+    asked = doubts.asked(step, event, scope)
+    if asked is not None and not doubtful:
+        doubts.withdraw(step, asked)
+    elif asked is None:
+        try:
+            step.be_strict(IncidentKind.CONDITION_ERROR, "condition", event)
+        except Problem as problem:
+            doubts.ask(step, event, scope, problem, wait.key)
+    return doubtful
+
+
+def judge_again(step: Step, element: Element, node: ElementInstance) -> None:
+    """A person has answered: what held the incident makes way, and the condition is evaluated once more."""
+    scope, wait = node.scope, (node.data or {})[IN_DOUBT]
+    doubts.make_way(step, node)
+    if element.kind == Kind.COMPLEX_GATEWAY:
+        fire_if_enough(step, element, scope)
+    elif wait in step.state.conditions:
+        step.new_conditions.append(wait)

@@ -85,6 +85,7 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
     try:
         output = _output(step, spec, node)
         satisfied = _condition_holds(step, spec, body, node, done=loop["done"] + 1)
+        thrown = _behavior(step, element, body, done=loop["done"] + 1)
     except Problem as problem:
         raise_incident(step, node, problem, Phase.LEAVING)
         return True
@@ -94,8 +95,7 @@ def left_multi_instance(step: Step, element: Element, node: ElementInstance) -> 
     step.emit(e.LoopChanged(body.key, {"done": loop["done"] + 1}))
     if spec.count_variables:
         write(step, body.key, _counters(spec, loop["total"], loop["done"]))
-    if spec.behavior != "All":
-        satisfied = throw_behavior(step, element, body, loop["done"]) or satisfied
+    satisfied = throw_behavior(step, element, body, thrown) or satisfied
     if is_gone(step.state, body.key):
         return True
     if satisfied or loop["done"] >= loop["total"]:
@@ -124,28 +124,40 @@ def inner_removed(step: Step, element: Element, body: ElementInstance) -> None:
         step.enter(element.index, body.key)
 
 
-def throw_behavior(step: Step, element: Element, body: ElementInstance, done: int) -> bool:
-    """Throw what the multi-instance behaviour says at a completion: each, the first, or where a condition holds.
+def _behavior(step: Step, element: Element, body: ElementInstance, done: int) -> list[EventSpec]:
+    """What the multi-instance behaviour throws at a completion: each, the first, or where a condition holds.
 
-    BPMN 2.0, 13.3.7. The events are caught by boundary events of the activity; a signal that none catches is broadcast.
-    None and One only tell of a completion: the activity goes on whatever the boundary event says. Complex decides: an
-    interrupting boundary event removes the inner instances that are left, and the activity leaves by its own flows too.
-    True: enough, the activity ends.
+    Raises Problem.
     """
     spec = _spec(element)
-    if spec.behavior == "One" and done != 1:
-        return False
-    context = {**step.context(body.key), **_counts(step, body, done)}
+    if spec.behavior == "All" or (spec.behavior == "One" and done != 1):
+        return []
+    context = {**step.context(body.key), **_counts(step, body, done, leaving=1)}
+    thrown = [
+        event
+        for condition, event in spec.behavior_events
+        if condition is None or step.evaluate(condition, context) is True
+    ]
+    step.be_strict(IncidentKind.CONDITION_ERROR, "condition of the behaviour", element)
+    step.warnings.clear()
+    return thrown
+
+
+def throw_behavior(step: Step, element: Element, body: ElementInstance, thrown: list[EventSpec]) -> bool:
+    """Throw the events of the multi-instance behaviour (BPMN 2.0, 13.3.7).
+
+    They are caught by boundary events of the activity; a signal that none catches is broadcast. None and One only tell
+    of a completion: the activity goes on whatever the boundary event says. Complex decides: an interrupting boundary
+    event removes the inner instances that are left, and the activity leaves by its own flows too. True: enough, the
+    activity ends.
+    """
     enough = False
-    for condition, event in spec.behavior_events:
-        if condition is not None and step.evaluate(condition, context) is not True:
-            continue
-        step.warnings.clear()
+    for event in thrown:
         boundary = _catching(step, element, event)
         if boundary is not None:
             step.emit(e.Triggered(boundary.index, body.scope, event.trigger, event.ref))
             go_on(step, boundary, body.scope, {})
-            enough = enough or (spec.behavior == "Complex" and boundary.interrupting)
+            enough = enough or (_spec(element).behavior == "Complex" and boundary.interrupting)
         elif event.trigger == Trigger.SIGNAL:
             name = text_of(step, event.name, body.key, f"signal of the behaviour of '{element.id}'")
             broadcast(step, name, dict(step.context(body.key)))
@@ -234,13 +246,15 @@ def _items(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) 
 def _cardinality(step: Step, element: Element, spec: LoopSpec, body: ElementInstance) -> int:
     """How many inner instances there are without a collection. Raises Problem."""
     value = step.evaluate(spec.cardinality, step.context(body.key)) if spec.cardinality is not None else None
+    step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "cardinality", element)
+    why = step.take_warnings()
     number = whole_number(value, 0, ITERATIONS_MAX)
     if number is None:
         message = (
             f"Expected a whole number from 0 to {ITERATIONS_MAX} as the cardinality of '{element.id}' "
             f"(line {element.line}), found {value!r}"
         )
-        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message + (f": {why}" if why else ""))
     return number
 
 

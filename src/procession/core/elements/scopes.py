@@ -24,6 +24,8 @@ from procession.core.waits import close_waits, open_event_sub_processes, text_of
 from procession.limits import CALL_DEPTH_MAX
 from procession.model.definition import CallSpec, Element, IoMapping, Kind
 
+RETURNED = "returned"  # in the data of a call activity whose mappings failed: the variables of the called instance
+
 
 def start_scope(step: Step, element: Element, node: ElementInstance) -> None:
     """Open the scope's event sub-processes and let tokens in. Raises Problem."""
@@ -130,6 +132,9 @@ def end_instance(step: Step, node: ElementInstance) -> None:
 
 def start_call(step: Step, element: Element, node: ElementInstance) -> None:
     """Ask for an instance of the called process. Raises Problem."""
+    if node.data and RETURNED in node.data:
+        take_results(step, element, node, node.data[RETURNED])
+        return
     spec = element.call
     where = f"of '{element.id}' (line {element.line})"
     if spec is None:
@@ -163,23 +168,39 @@ def start_call(step: Step, element: Element, node: ElementInstance) -> None:
 
 def call_completed(step: Step, element: Element, node: ElementInstance, variables: dict[str, Any]) -> None:
     """The called instance is over: take its variables as the call activity says."""
-    spec = element.call
     step.emit(e.CallEnded(node.key, "completed"))
+    try:
+        take_results(step, element, node, variables)
+    except Problem as problem:
+        step.emit(e.DataChanged(node.key, {RETURNED: variables}))  # the called instance is gone, they are all there is
+        raise_incident(step, node, problem, Phase.ACTIVE)
+
+
+def take_results(step: Step, element: Element, node: ElementInstance, variables: dict[str, Any]) -> None:
+    """Complete a call activity with the variables of the called instance. Raises Problem."""
+    spec = element.call
     results: dict[str, Any] = {}
     if spec is None or spec.propagate_child or element.outputs:
         results.update(variables)
     if spec is not None:
-        results.update(mapped(step, spec.outputs, variables))
+        results.update(mapped(step, node, spec.outputs, variables))
     complete(step, element, node, results)
 
 
-def mapped(step: Step, mappings: tuple[IoMapping, ...], context: dict[str, Any]) -> dict[str, Any]:
-    """Mappings evaluated on a context (``camunda:in`` and ``camunda:out``)."""
-    return {mapping.target[0]: plain(step.evaluate(mapping.source, context)) for mapping in mappings}
+def mapped(
+    step: Step, node: ElementInstance, mappings: tuple[IoMapping, ...], context: dict[str, Any]
+) -> dict[str, Any]:
+    """Mappings evaluated on a context (``camunda:in`` and ``camunda:out``). Raises Problem."""
+    found = {mapping.target[0]: plain(step.evaluate(mapping.source, context)) for mapping in mappings}
+    step.be_strict(IncidentKind.IO_MAPPING_ERROR, "mapping of the call", step.elements[node.element])
+    why = step.take_warnings()
+    if why:
+        step.emit(e.Warned(node.key, node.element, why))
+    return found
 
 
 def _passed_down(step: Step, spec: CallSpec, node: ElementInstance) -> dict[str, Any]:
     """The variables that the called process starts with."""
     visible = visible_variables(step.state, node.key)
     passed = visible if spec.propagate_parent else dict(node.variables or {})
-    return {**passed, **mapped(step, spec.inputs, visible)} if spec.inputs else passed
+    return {**passed, **mapped(step, node, spec.inputs, visible)} if spec.inputs else passed
