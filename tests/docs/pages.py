@@ -36,6 +36,7 @@ GUIDES = (
     "fastapi",
     "testing",
     "incidents",
+    "user-tasks",
     "operations",
     "command-line",
 )
