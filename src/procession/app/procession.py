@@ -394,8 +394,7 @@ class OneTenant(Procession):
         raise Misconfigured(_NOT_THE_WHOLE)
 
     async def close(self) -> None:
-        """It is open while the whole is. Raises Misconfigured."""
-        raise Misconfigured(_NOT_THE_WHOLE)
+        """Nothing: it is open while the whole is."""
 
     def use(self, url: str) -> Self:
         """Its database is the whole's. Raises Misconfigured."""
@@ -403,7 +402,7 @@ class OneTenant(Procession):
         raise Misconfigured(_NOT_THE_WHOLE)
 
 
-_NOT_THE_WHOLE = "This is one tenant's view of an application: open, close and change that application itself"
+_NOT_THE_WHOLE = "This is one tenant's view of an application: open and change that application itself"
 
 
 def _with_options(settings: Settings, level: HistoryLevel | None, *, strict: bool | None) -> Settings:
