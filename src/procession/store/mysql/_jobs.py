@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from procession.jobs.kinds import JobState
@@ -39,9 +40,29 @@ _NOW: Final = b"@now"
 
 
 def put_rows(session: Session, name: str, rows: Sequence[Literals], rows_max: int = ROWS_MAX) -> None:
-    """Gather a statement for many rows, in pieces."""
+    """Gather a statement for many rows, in pieces of so many rows, and of no more bytes than the server takes well."""
+    bytes_max = session.statement_bytes_max
     for start in range(0, len(rows), rows_max):
-        session.put(name, rows[start : start + rows_max])
+        piece = rows[start : start + rows_max]
+        if sum(map(len, chain.from_iterable(piece))) <= bytes_max:
+            session.put(name, piece)
+        else:
+            for part in _parts(piece, bytes_max):
+                session.put(name, part)
+
+
+def _parts(rows: Sequence[Literals], bytes_max: int) -> list[list[Literals]]:
+    """Rows in lists of about so many bytes; a larger row is alone."""
+    parts: list[list[Literals]] = []
+    room = -1
+    for row in rows:
+        size = sum(map(len, row))
+        if size > room or not parts:
+            parts.append([])
+            room = bytes_max
+        parts[-1].append(row)
+        room -= size
+    return parts
 
 
 def put_keys(session: Session, name: str, keys: Sequence[int], **values: object) -> None:

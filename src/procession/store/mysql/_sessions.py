@@ -79,6 +79,7 @@ class Session:
     def __init__(self, connection: Connection, options: Options, packet_bytes_max: int, *, is_mariadb: bool) -> None:
         self.connection = connection
         self.is_mariadb = is_mariadb
+        self.statement_bytes_max = packet_bytes_max // 2  # of the values; names and commas come on top
         self.round_trips = 0
         self._options = options
         self._packet_bytes_max = packet_bytes_max

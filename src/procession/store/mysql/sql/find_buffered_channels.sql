@@ -1,1 +1,3 @@
-SELECT DISTINCT channel FROM procession_message WHERE channel IN (:channels) AND expires_at > @now
+SELECT DISTINCT channel
+FROM procession_message FORCE INDEX (channel)
+WHERE channel IN (:channels) AND expires_at > @now
