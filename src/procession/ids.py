@@ -31,29 +31,29 @@ class Keys:
     a step (a step takes at most ``limits.STEP_KEYS_MAX``).
     """
 
-    __slots__ = ("_end", "_next", "_spare")
+    __slots__ = ("end", "next", "spare")
 
     def __init__(self, block: range = range(0)) -> None:
-        self._next = block.start
-        self._end = block.stop
-        self._spare: list[range] = []
+        self.next = block.start
+        self.end = block.stop
+        self.spare: list[range] = []
 
     def __len__(self) -> int:
         """How many keys are left."""
-        return self._end - self._next + sum(len(block) for block in self._spare)
+        return self.end - self.next + sum(len(block) for block in self.spare)
 
     def refill(self, block: range) -> None:
         """Add a block of keys that nobody else has."""
-        self._spare.append(block)
+        self.spare.append(block)
 
     def take(self) -> int:
         """The next unused key. Raises Bug when the stock is empty."""
-        key = self._next
-        if key >= self._end:
-            if not self._spare:
+        key = self.next
+        if key >= self.end:
+            if not self.spare:
                 message = "No keys left: the stock was not refilled before the step"
                 raise Bug(message)
-            block = self._spare.pop(0)
-            key, self._end = block.start, block.stop
-        self._next = key + 1
+            block = self.spare.pop(0)
+            key, self.end = block.start, block.stop
+        self.next = key + 1
         return key

@@ -43,17 +43,16 @@ class Flight(Protocol):
         ...
 
 
-def size_of(flight: Flight) -> int:
-    """About how many bytes a step sends."""
-    step = flight.step
-    size = 200 + len(step.state)
-    if step.variables is not None:
-        size += len(step.variables)
-    if step.events is not None:
-        size += len(step.events)
-    for job in step.new_jobs:
-        size += 100 + len(job.args)
-    return size
+def sizes_of(flights: list[Flight]) -> list[int]:
+    """About how many bytes each step sends."""
+    sizes: list[int] = []
+    for flight in flights:
+        step = flight.step
+        size = 200 + len(step.state) + len(step.variables or b"") + len(step.events or b"")
+        for job in step.new_jobs:
+            size += 100 + len(job.args)
+        sizes.append(size)
+    return sizes
 
 
 class GroupCommit:
@@ -85,7 +84,7 @@ class GroupCommit:
 
     def _lane(self, name: str) -> Lane[Flight]:
         """One lane."""
-        return Lane(name, self._send, count_max=COMMIT_STEPS_MAX, bytes_max=COMMIT_BYTES_MAX, size=size_of)
+        return Lane(name, self._send, count_max=COMMIT_STEPS_MAX, bytes_max=COMMIT_BYTES_MAX, sizes=sizes_of)
 
     def put(self, flight: Flight) -> None:
         """Write this step with the next transaction of its lane."""

@@ -31,8 +31,11 @@ def encode_along(events: list[e.Event], level: History, trails: list[Trail]) -> 
     """The same for steps along straight lines, of which it is known where values are."""
     if level == OFF:
         return None
-    if level == ACTIVITY and any(trail.written >= 0 for trail in trails):
-        events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
+    if level == ACTIVITY:
+        for trail in trails:
+            if trail.written >= 0:
+                events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
+                break
     return encode_json(events)
 
 

@@ -30,15 +30,14 @@ class KeyStock:
         self._order: asyncio.Task[None] | None = None
         self._waiting: list[Callable[[], None]] = []
         self._caller_keys = Keys()
-        self._credit = 0  # so many steps may go ahead before the stock is counted again
 
     def ready(self) -> bool:
         """Whether there are enough keys for any step; orders more ahead of need."""
-        if self._credit > 0:
-            self._credit -= 1
+        keys = self.keys
+        here = keys.end - keys.next
+        if here >= LOW or (keys.spare and here >= STEP_KEYS_MAX):
             return True
-        left = len(self.keys)
-        self._credit = left // (2 * STEP_KEYS_MAX) - 1
+        left = len(keys)
         if left < LOW:
             self._order_more()
         return left >= STEP_KEYS_MAX

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 logger = logging.getLogger("procession.engine")
@@ -18,7 +20,7 @@ T = TypeVar("T")
 class Lane(Generic[T]):
     """Gathers items and hands them to ``send`` in batches of at most ``count_max`` and about ``bytes_max``."""
 
-    __slots__ = ("_bytes_max", "_count_max", "_items", "_send", "_size", "_task", "_wake", "busy", "name")
+    __slots__ = ("_bytes_max", "_count_max", "_items", "_send", "_sizes", "_task", "_wake", "busy", "name")
 
     def __init__(
         self,
@@ -27,14 +29,14 @@ class Lane(Generic[T]):
         *,
         count_max: int,
         bytes_max: int = 0,
-        size: Callable[[T], int] | None = None,
+        sizes: Callable[[list[T]], list[int]] | None = None,
     ) -> None:
         self.name = name
         self.busy = False
         self._send = send
         self._count_max = count_max
         self._bytes_max = bytes_max
-        self._size = size
+        self._sizes = sizes
         self._items: list[T] = []
         self._wake: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -93,13 +95,10 @@ class Lane(Generic[T]):
         """The next batch."""
         items = self._items
         count = min(len(items), self._count_max)
-        if self._size is not None and count > 1:
-            total = 0
-            for index in range(count):
-                total += self._size(items[index])
-                if total > self._bytes_max:
-                    count = max(1, index)
-                    break
+        if self._sizes is not None and count > 1:
+            totals = list(accumulate(self._sizes(items[:count])))
+            if totals[-1] > self._bytes_max:
+                count = max(1, bisect_right(totals, self._bytes_max))
         if count == len(items):
             self._items = []
             return items

@@ -255,6 +255,10 @@ class StepRun(Ask):
 
 def next_method(decision: Decision) -> e.JobCreated | None:
     """The one method that the decision leads to; None if it leads to none, or to several."""
+    trail = decision.trail
+    if trail is not None:
+        opened = trail.opened
+        return opened if opened is not None and opened.kind == JobKind.METHOD else None
     found: e.JobCreated | None = None
     for event in decision.events:
         if type(event) is e.JobCreated and event.kind == JobKind.METHOD and event.key in decision.state.jobs:

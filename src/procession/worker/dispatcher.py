@@ -132,7 +132,7 @@ class LocalDispatcher:
     def share(self, *, alone: bool) -> None:
         """Whether other processes work on the database too: jobs that wait here are kept from them."""
         for line in self._lines.values():
-            line.alone = alone
+            line.share(alone=alone)
 
     def handles(self, queue: str) -> bool:
         """Whether jobs of a queue are for handlers of this process."""

@@ -49,16 +49,18 @@ class Line:
     """The slots of one queue. ``taken``: reserved, buffered or running."""
 
     __slots__ = (
+        "_alone",
         "_average_s",
         "_careful_until",
         "_freed",
+        "_paced_s",
         "_resting",
         "_run",
         "_stopped",
-        "alone",
         "buffer",
         "capacity",
         "concurrency",
+        "low",
         "queue",
         "slots",
         "taken",
@@ -75,13 +77,14 @@ class Line:
         self.queue = queue
         self.concurrency = concurrency
         self.capacity = concurrency  # until the pace is known
+        self.low = concurrency - 1  # with so many taken or fewer, more may be claimed: half of what may wait does
         self.taken = 0
-        self.alone = False  # whether no other process works on this database
         self.buffer: deque[Delivery] = deque()
         self.slots: set[Slot] = set()
         self._run = run
         self._freed = freed
-        self._average_s = 0.0
+        self._alone = False
+        self._average_s = self._paced_s = 0.0
         self._careful_until = 0.0
         self._stopped = False
         self._resting: deque[asyncio.Future[None]] = deque()
@@ -102,12 +105,7 @@ class Line:
         """How many jobs a claim may bring; none while at least half of what may wait here does so already."""
         if self._careful_until and asyncio.get_running_loop().time() < self._careful_until:
             return max(0, self.concurrency - self.taken)
-        return min(CLAIM_MAX, self.capacity - self.taken) if self._is_low else 0
-
-    @property
-    def _is_low(self) -> bool:
-        """Whether less than half of what may wait does."""
-        return self.taken < self.capacity and (self.taken - self.concurrency) * 2 <= self.capacity - self.concurrency
+        return min(CLAIM_MAX, self.capacity - self.taken) if self.taken <= self.low else 0
 
     def begins_at_once(self) -> bool:
         """A job comes whose process died while it was leased to it; whether it can begin now.
@@ -119,10 +117,20 @@ class Line:
         running = sum(slot.delivery is not None for slot in self.slots)
         return running + len(self.buffer) < self.concurrency
 
-    def may_wait(self, seconds: float, most: int) -> None:
+    def share(self, *, alone: bool) -> None:
+        """Whether no other process works on this database."""
+        self._alone = alone
+        self._find_pace()
+
+    def _find_pace(self) -> None:
         """The buffer holds so many seconds of work, and at most so many jobs."""
-        ahead = min(most, int(self.concurrency * seconds / max(self._average_s, 1e-6)))
+        self._paced_s = average = self._average_s
+        if not average:
+            return
+        seconds, most = (ALONE_S, LEASED_AHEAD_MAX) if self._alone else (AHEAD_S, CLAIM_MAX)
+        ahead = min(most, int(self.concurrency * seconds / max(average, 1e-6)))
         self.capacity = self.concurrency + ahead
+        self.low = self.concurrency + ahead // 2 - (0 if ahead else 1)
 
     def add_slot(self) -> None:
         """Begin one more coroutine."""
@@ -168,11 +176,9 @@ class Line:
         self.taken -= 1
         average = self._average_s
         self._average_s = average + (took_s - average) * SMOOTHING if average else took_s
-        if self.alone:
-            self.may_wait(ALONE_S, LEASED_AHEAD_MAX)
-        else:
-            self.may_wait(AHEAD_S, CLAIM_MAX)
-        if self._is_low:
+        if not self._paced_s * 0.9 < self._average_s < self._paced_s * 1.1:
+            self._find_pace()
+        if self.taken <= self.low:
             self._freed(self)
 
     async def stop(self) -> None:
