@@ -6,13 +6,13 @@ statement is sent; a store still splits its batch for whatever its database refu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from procession import limits
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JOB_QUEUE_PREFIX, METHOD_QUEUE_PREFIX, JobKind
-from procession.store.rows import NewJob, NewMessage, NewUserTask, Row, StartRequest, Step
+from procession.store.rows import NewJob, NewMessage, NewUserTask, Row, Shape, StartRequest, Step
 
 INT_MAX: Final = 2**31 - 1  # priorities and attempts: a 32-bit column in every store
 _ENVELOPE_BYTES: Final = 64 * 1024  # what a follow-up's JSON adds to the variables that it carries
@@ -32,6 +32,48 @@ def refusal_of_step(step: Step) -> str:
         return _refusal_of_texts_of(step) or _refusal_of_parts(step)
     except (TypeError, AttributeError) as error:
         return f"Expected texts, numbers and bytes as the rows declare them in the step of {step.instance}: {error}"
+
+
+def are_plain(steps: Sequence[Step]) -> bool:
+    """Whether a look at all of these together shows that there is nothing to refuse in any; False is no refusal.
+
+    Texts that are short, ASCII and without a NUL when they are put together are so each; likewise JSON, which has no
+    escapes besides: so no database has a reason of its own either. Only usual steps are looked at.
+    """
+    try:
+        return _are_plain(steps)
+    except (TypeError, AttributeError):
+        return False
+
+
+def _are_plain(steps: Sequence[Step]) -> bool:
+    names: set[str] = set()
+    values: list[bytes] = []
+    numbers: set[int] = set()
+    times: set[int] = set()
+    size = 0
+    for step in steps:
+        if step.shape() == Shape.WIDE or step.tags:
+            return False
+        names.update((step.process_id, step.business_id, step.tenant))
+        size += len(step.state)
+        values += (step.variables or b"", step.events or b"")
+        for job in step.new_jobs:
+            names.update((job.queue, job.type, job.element, job.tenant))
+            numbers.update((job.priority, job.retries))
+            times.update((job.run_at, job.delay_ms))
+            values.append(job.args)
+    text, value = "".join(names), b"".join(values)
+    return (
+        _is_plain(text)
+        and size <= limits.STATE_BYTES_MAX
+        and len(value) <= limits.JOB_ARGS_BYTES_MAX
+        and b"\0" not in value
+        and b"\\u" not in value
+        and not refusal_of_json(value, "", limits.STATE_BYTES_MAX, "")
+        and all(0 <= number <= INT_MAX for number in numbers)
+        and all(0 <= time <= limits.TIMER_MS_MAX for time in times)
+    )
 
 
 def check_jobs(jobs: Iterable[NewJob]) -> None:

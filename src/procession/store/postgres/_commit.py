@@ -37,7 +37,7 @@ import msgspec
 from procession.errors import Bug, InvalidValue
 from procession.ids import Keys
 from procession.store._shared.matching import needs_channel
-from procession.store._shared.refusals import clean_text
+from procession.store._shared.refusals import are_plain, clean_text
 from procession.store._shared.refusals import refusal_of_step as refusal_everywhere
 from procession.store.postgres._columns import (
     Columns,
@@ -75,8 +75,9 @@ async def commit(sessions: Sessions, steps: Sequence[Step], keys: Keys, now: int
     """Apply steps; one answer per step, in order. Steps of different shapes are different transactions."""
     answers: Answers = {}
     batches: dict[Shape, Batch] = {}
+    plain = are_plain(steps)
     for step in steps:
-        if why := refusal_everywhere(step) or refusal_of_step(step):
+        if not plain and (why := refusal_everywhere(step) or refusal_of_step(step)):
             answers[step.instance] = StepResult(outcome=StepOutcome.REFUSED, error=why)
             continue
         shape = step.shape()
