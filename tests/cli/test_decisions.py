@@ -38,6 +38,20 @@ def test_as_json_result_trace_and_warnings_are_told(pricing, command):
     assert told["evaluatedDecisions"][0]["tables"][0]["matchedRules"][0]["ruleIndex"] == 2
 
 
+def test_a_file_may_import_what_is_deployed_already(shop, command):
+    shop.write("rate.dmn", definitions(decision("rate", literal("2")), namespace="rate"))
+    imports = '<import name="rate" namespace="rate" importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/>'
+    needs = '<informationRequirement><requiredDecision href="rate#rate"/></informationRequirement>'
+    body = f'<decision id="price" name="price"><variable name="price"/>{needs}{literal("rate.rate * 2")}</decision>'
+    shop.write("price.dmn", definitions(imports, body, namespace="price"))
+    refused = command("deploy", "price.dmn")
+    assert refused.code == 1
+    assert refused.err.count("[MISSING_IMPORT]") == 1
+    assert "UNKNOWN_REFERENCE" not in refused.err
+    assert command("deploy", "rate.dmn").code == 0
+    assert command("deploy", "price.dmn").code == 0
+
+
 def test_a_decision_service_is_evaluated_by_its_name_too(shop, command):
     needs = '<informationRequirement><requiredInput href="#x"/></informationRequirement>'
     body = f'<decision id="double" name="double"><variable name="double"/>{needs}{literal("x * 2")}</decision>'

@@ -39,6 +39,7 @@ class Elements:
         self.findings = findings
         self.by_id: dict[str, Xml] = {}
         self._namespace = root.get("namespace")
+        self._refused = {element.get("namespace") for element in root.every("import")}
         names: dict[str, Xml] = {}
         for element in root.children:
             if element.name not in _ELEMENTS or element.space:
@@ -99,6 +100,8 @@ class Elements:
             message = f"The imported model '{model.name}' has no {wanted} with the id '{identity}'"
             self.findings.error("UNKNOWN_REFERENCE", message, referring)
             return None
+        if namespace in self._refused:
+            return None  # the import itself is the problem, and told as one
         message = f"The {referring.name} refers to the namespace '{namespace}', which is not imported"
         self.findings.error("UNKNOWN_REFERENCE", message, referring)
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 
-from procession.engine.deploy_decisions import decision_resources, is_dmn
+from procession.engine.deploy_decisions import DeployedFile, decision_resources, is_dmn
 from procession.engine.deploy_forms import form_resource, is_form
 from procession.engine.start_timers import start_timers
 from procession.errors import InvalidModel, InvalidValue
@@ -19,11 +19,18 @@ SUBSCRIBED = frozenset({Trigger.MESSAGE, Trigger.SIGNAL})
 
 
 def build_deployment(
-    resources: Sequence[tuple[str, bytes]], keys: Keys, now: int, *, tenant: str = "", methods: Collection[str] = ()
+    resources: Sequence[tuple[str, bytes]],
+    keys: Keys,
+    now: int,
+    *,
+    tenant: str = "",
+    methods: Collection[str] = (),
+    imported: Sequence[DeployedFile] = (),
 ) -> Deployment:
     """The request to store these files (name, content) together.
 
-    ``methods`` are the ids of bare tasks that the application binds to functions.
+    ``methods`` are the ids of bare tasks that the application binds to functions; ``imported`` are deployed DMN files
+    that the new ones import.
     Raises InvalidModel with every problem of every file.
     """
     rows: list[NewResource] = []
@@ -40,7 +47,7 @@ def build_deployment(
                 rows.append(_resource(name, content, keys, now, methods))
         except InvalidModel as error:
             refused.append(error)
-    found, wrong = decision_resources(decisions, keys)
+    found, wrong = decision_resources(decisions, keys, imported)
     rows, refused = [*rows, *found], [*refused, *wrong, *_twice(rows)]
     if len(refused) == 1:
         raise refused[0]

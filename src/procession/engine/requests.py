@@ -14,6 +14,7 @@ from procession.engine.clock import StoreClock
 from procession.engine.decisions import Decisions
 from procession.engine.definitions import Definitions
 from procession.engine.deploy import build_deployment
+from procession.engine.deploy_decisions import imported_files
 from procession.engine.instances import Instances
 from procession.engine.intake import Intake
 from procession.engine.keys import KeyStock
@@ -55,7 +56,8 @@ class Requests:
         Raises InvalidModel with every problem, Unavailable.
         """
         keys = await self.instances.keys()
-        rows = build_deployment(resources, keys, self.clock.now(), tenant=tenant, methods=methods)
+        imported = await imported_files(self.store, resources, tenant)
+        rows = build_deployment(resources, keys, self.clock.now(), tenant=tenant, methods=methods, imported=imported)
         stored = await self.store.deploy(rows)
         self.definitions.forget_latest()
         self.decisions.forget_latest()

@@ -119,7 +119,7 @@ class NewDecision(Row, kw_only=True):
     name: str = ""
     version_tag: str = ""
     requirements_id: str = ""  # of the decision requirements, which is the whole file
-    imports: list[int] = []  # resources of the same deployment that the file imports, theirs included
+    imports: list[int] = []  # resources that the file imports, theirs included: of this or an earlier deployment
 
 
 class NewForm(Row, kw_only=True):
