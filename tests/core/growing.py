@@ -37,10 +37,10 @@ class Grower:
 
     def sequence(self, depth: int) -> None:
         """A few blocks one after the other."""
-        blocks = [self.task, self.task, self.wait, self.signal, self.undo]
+        blocks = [self.task, self.task, self.wait, self.signal, self.undo, self.call, self.link, self.listened]
         if depth < DEPTH_MAX:
             blocks += [self.exclusive, self.parallel, self.inclusive, self.again, self.scope, self.scope, self.choice]
-            blocks += [self.ad_hoc, self.repeated]
+            blocks += [self.ad_hoc, self.repeated, self.transaction, self.enough]
         for _ in range(self.draw(st.integers(1, 3 if depth else 4))):
             self.draw(st.sampled_from(blocks))(depth)
 
@@ -89,6 +89,53 @@ class Grower:
         """Compensation of the scope."""
         del depth
         self.builder.throw(self.id("compensate"), compensate="")
+
+    def call(self, depth: int) -> None:
+        """Another process, whose error is caught here."""
+        del depth
+        name = self.id("call")
+        options = {"loop": multi_instance("=[1, 2]", element="item")} if self.chance(4) else {}
+        self.builder.call(name, process="q", **options)
+        self.boundary(name, error="X")
+
+    def link(self, depth: int) -> None:
+        """A jump."""
+        del depth
+        name = self.id("link")
+        self.builder.throw(self.id("jump"), link=name).apart().catch(self.id("land"), link=name)
+
+    def listened(self, depth: int) -> None:
+        """A user task or a gateway with listeners; canceling ones hold up whatever interrupts the task."""
+        del depth
+        kinds = [{"canceling": "told"}, {"start": "told", "end": "told"}, {"completing": "told", "canceling": "told"}]
+        name = self.id("user")
+        self.builder.user(name, listeners=self.draw(st.sampled_from(kinds)))
+        self.boundary(name)
+
+    def transaction(self, depth: int) -> None:
+        """Cancelled when v is 2: what completed is compensated, and the way comes back behind it."""
+        name, choice = self.id("transaction"), self.id("choice")
+        self.builder.transaction(name).start(self.id("start"))
+        work = self.id("task")
+        self.builder.service(work).compensation(self.id("undo"), on=work, type="undo").at(work)
+        self.sequence(depth + 1)
+        self.builder.exclusive(choice).when("=v = 2").end(self.id("cancel"), cancel=True)
+        self.builder.at(choice).otherwise().end(self.id("end")).done()
+        merge = self.id("merge")
+        self.builder.exclusive(merge).boundary(self.id("cancelled"), on=name, cancel=True).to(merge).at(merge)
+
+    def enough(self, depth: int) -> None:
+        """A complex gateway that goes on with the second of three tokens."""
+        fork, join = self.id("fork"), self.id("enough")
+        self.builder.parallel(fork)
+        for number in range(3):
+            self.builder.at(fork)
+            self.sequence(depth + 2)
+            if number:
+                self.builder.to(join)
+            else:
+                self.builder.complex(join, activation="=activationCount >= 2")
+        self.builder.at(join)
 
     def branches(self, kind: str, depth: int, condition: Callable[[int], str] | None) -> None:
         """A split, branches, and a join of the same kind."""
@@ -169,20 +216,26 @@ class Grower:
         self.builder.service(self.id("repeat"), loop=loop)
 
 
-def structured(draw: Draw) -> ProcessBuilder:
-    """A process of nested blocks."""
-    return Grower(draw).grow()
+def structured(draw: Draw) -> tuple[ProcessBuilder, ProcessBuilder]:
+    """A process of nested blocks, and the one that it calls."""
+    called = process("q").start().exclusive("which").when("=v = 1").end("broken", error="X").at("which").otherwise()
+    called.service("inner").end()
+    return Grower(draw).grow(), called
+
+
+KINDS = ["service", "service", "user", "exclusive", "parallel", "inclusive", "complex", "task", "catch", "sub", "many"]
+ENDS = [{}, {}, {"terminate": True}, {"error": "X"}, {"escalation": "E"}, {"compensate": ""}, {"signal": "t"}]
+EVENTS = [{"timer": "PT1H"}, {"message": "m", "key": "=1"}, {"signal": "t"}, {"condition": "=v = 2"}, {"error": "X"}]
 
 
 def tangled(draw: Draw) -> ProcessBuilder:
-    """Tasks and gateways with flows between any of them."""
-    kinds = ["service", "service", "exclusive", "parallel", "inclusive", "task"]
+    """Elements of many kinds, with boundary events, handlers and event sub-processes, and flows between any of them."""
     count = draw(st.integers(2, 7))
     names = [f"n{number}" for number in range(count)]
     builder = process("p").start().service("first")
     for name in names:
-        getattr(builder, draw(st.sampled_from(kinds)))(name)
-    builder.end()
+        _knot(builder, name, draw)
+    builder.end("end", **dict(draw(st.sampled_from(ENDS))))
     for source in names:
         for target in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)):
             condition = draw(st.sampled_from(["", "=v = 1", "=v = 2"]))
@@ -190,4 +243,34 @@ def tangled(draw: Draw) -> ProcessBuilder:
             if condition:
                 builder.when(condition)
             builder.to(target)
+    if draw(st.booleans()):
+        event = dict(draw(st.sampled_from(EVENTS)))
+        interrupting = "error" in event or draw(st.booleans())
+        builder.event_sub_process("handler").start("happens", interrupting=interrupting, **event)
+        builder.service("handle").end("handled").done()
     return builder
+
+
+def _knot(builder: ProcessBuilder, name: str, draw: Draw) -> None:
+    """One element of a tangle, reached from the one before, with what hangs on it."""
+    kind = draw(st.sampled_from(KINDS))
+    match kind:
+        case "catch":
+            builder.catch(name, **dict(draw(st.sampled_from(EVENTS[:4]))))
+        case "sub":
+            builder.sub_process(name).start(f"{name}s").user(f"{name}u", listeners={"canceling": "told"})
+            builder.end(f"{name}e", **dict(draw(st.sampled_from(ENDS)))).done()
+        case "many":
+            until = draw(st.sampled_from(["", "=numberOfCompletedInstances >= 2"]))
+            builder.service(name, loop=multi_instance("=[1, 2, 3]", sequential=draw(st.booleans()), until=until))
+        case "complex":
+            builder.complex(name, activation="=activationCount >= 2")
+        case _:
+            getattr(builder, kind)(name)
+    if kind in {"service", "user", "sub", "many"} and draw(st.integers(1, 3)) == 1:
+        event = dict(draw(st.sampled_from(EVENTS)))
+        interrupting = "error" in event or draw(st.booleans())
+        builder.boundary(f"{name}b", on=name, interrupting=interrupting, **event).service(f"{name}after")
+        builder.end(f"{name}over").at(name)
+    elif kind in {"service", "many"} and draw(st.integers(1, 3)) == 1:
+        builder.compensation(f"{name}undo", on=name, type="undo").at(name)

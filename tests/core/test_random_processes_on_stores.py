@@ -18,7 +18,7 @@ from procession.core.commands import FireTimer
 from procession.errors import Rejected
 from procession.testing.store_world import StoreRun, StoreWorld
 from tests.core.growing import structured
-from tests.core.test_random_processes import ACTIONS, HOURS, drain, once, possible
+from tests.core.test_random_processes import ACTIONS, HOURS, RUNNING, drain, given_or_refused, once, possible
 
 KNOWN = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 NUMBERS = itertools.count(1)
@@ -42,7 +42,7 @@ def tell(url: str, draw: Any) -> None:
     """One process from its start to its end."""
     world = StoreWorld(url)
     try:
-        world.deploy(structured(draw))
+        world.deploy(*structured(draw))
         run = world.start("p", {"v": draw(st.integers(0, 2))})
         disturb(world, run, draw)
         world.by_another = False
@@ -55,18 +55,19 @@ def tell(url: str, draw: Any) -> None:
 def disturb(world: StoreWorld, run: StoreRun, draw: Any) -> None:
     """Let random things happen, now and then twice, now here and now there."""
     for _ in range(draw(st.integers(0, ACTIONS))):
-        commands = possible(run, draw)
-        if not commands:
+        among = [each for each in world.instances.values() if each.now_state.status in RUNNING]
+        if not among:
             return
+        each = draw(st.sampled_from(among))
         happens = draw(st.integers(1, 6))
         if happens == 1:
             world.restart()
         world.by_another = happens > 3
-        command = draw(st.sampled_from(commands))
+        command = draw(st.sampled_from(possible(each, draw)))
         world.now += HOURS if isinstance(command, FireTimer) else 0
-        run.send(command)
-        if happens == 2 and once(command):
-            before = encode_state(run.now_state)
+        given_or_refused(each, command)
+        if happens == 2 and once(command) and each.now_state.status in RUNNING:
+            before = encode_state(each.now_state)
             with pytest.raises(Rejected):
-                run.send(command)
-            assert encode_state(run.now_state) == before
+                each.send(command)
+            assert encode_state(each.now_state) == before
