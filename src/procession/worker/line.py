@@ -12,6 +12,7 @@ from procession.worker.context import Job
 
 AHEAD_S = 0.5  # the buffer holds about so much work, so that slow jobs are not kept from other processes,
 ALONE_S = 5.0  # and so much where there is no other process that could run them: one that comes waits for no longer
+UNKNOWN_ROUNDS = 3  # jobs for each slot that may wait there while nobody knows how long they take
 CAREFUL_S = 30.0  # how long nothing is claimed ahead after a job came whose process had died
 TURNS = 16  # jobs that end without waiting before a slot lets the others have a turn
 SMOOTHING = 0.05  # of the average duration
@@ -125,10 +126,11 @@ class Line:
     def _find_pace(self) -> None:
         """The buffer holds so many seconds of work, and at most so many jobs."""
         self._paced_s = average = self._average_s
-        if not average:
-            return
         seconds, most = (ALONE_S, LEASED_AHEAD_MAX) if self._alone else (AHEAD_S, CLAIM_MAX)
-        ahead = min(most, int(self.concurrency * seconds / max(average, 1e-6)))
+        if average:
+            ahead = min(most, int(self.concurrency * seconds / max(average, 1e-6)))
+        else:
+            ahead = self.concurrency * UNKNOWN_ROUNDS if self._alone else 0
         self.capacity = self.concurrency + ahead
         self.low = self.concurrency + ahead // 2 - (0 if ahead else 1)
 

@@ -1,0 +1,119 @@
+"""What the simple process writes and asks, per instance from start to end: rows, bytes of the log, round trips, claims.
+
+None of it depends on the machine. The product is used as a user would: eight callers, handlers that do nothing, slots for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+import asyncpg
+import pytest
+
+from procession import Procession, Settings
+from procession.testing.bpmn import ProcessBuilder, process
+from tests.store.postgres.wire import Wire
+
+STARTERS, EACH = 8, 25
+COUNT = STARTERS * EACH
+VARIABLES = {"orderId": 17, "customer": "a b c", "total": 12.5}
+# Nothing but the instances: no poll, no heartbeat and no duty falls into the time that is counted.
+QUIET = Settings(claim_poll_ms_min=60_000, claim_poll_ms_max=60_000, heartbeat_ms=60_000, dead_after_ms=600_000)
+# Inserted, updated, deleted per instance.
+METHODS = {"instance": (1, 1, 0), "job": (1, 0, 1), "history": (2, 0, 0)}
+SERVICE = {"instance": (1, 2, 0), "job": (2, 0, 2), "history": (3, 0, 0)}
+ROWS = """
+select relname, n_tup_ins, n_tup_upd, n_tup_del from pg_stat_user_tables
+where schemaname = 'procession' and relname in ('instance', 'job', 'history')"""
+PATIENCE_S = 60
+STATISTICS_S_MAX = 30
+
+
+class Cost(NamedTuple):
+    """Of all instances of a run together; rows: of both runs."""
+
+    rows: dict[str, tuple[int, ...]]
+    wal_bytes: int
+    round_trips: int
+    steps: int
+    commits: int
+    claimed: int
+
+
+async def nothing() -> None:
+    """Do no work."""
+
+
+@pytest.fixture
+async def wire(url: str) -> AsyncIterator[Wire]:
+    async with Wire(url) as wire:
+        yield wire
+
+
+async def run(url: str, wire: Wire, model: ProcessBuilder) -> Cost:
+    """Run all instances once to warm up, and once to count."""
+    app = Procession(wire.url, settings=QUIET)
+    for name in ("a", "b"):
+        app.method(name, concurrency=COUNT)(nothing)
+        app.job(name, concurrency=COUNT)(nothing)
+    watch: Any = await asyncpg.connect(url)
+    async with app:
+        await app.deploy(("p.bpmn", model.xml()))
+        await start_all(app)
+        trips, counters = wire.round_trips, asdict(app)
+        begun = await watch.fetchval("select pg_current_wal_insert_lsn()")
+        await start_all(app)
+        trips, now = wire.round_trips - trips, asdict(app)
+        wal = await watch.fetchval("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1)::bigint", begun)
+    rows = await written(watch)
+    await watch.close()
+    steps, commits, claimed = (now[name] - counters[name] for name in ("steps", "commits", "claimed"))
+    return Cost(rows, wal, trips, steps, commits, claimed)
+
+
+def asdict(app: Procession) -> dict[str, int]:
+    return {name: getattr(app.counters, name) for name in ("steps", "commits", "claimed")}
+
+
+async def start_all(app: Procession) -> None:
+    async def starter() -> None:
+        for _ in range(EACH):
+            await app.start("p", VARIABLES)
+
+    until = app.counters.completed + COUNT
+    await asyncio.gather(*(starter() for _ in range(STARTERS)))
+    async with asyncio.timeout(PATIENCE_S):
+        while app.counters.completed < until:  # noqa: ASYNC110 - the product says it to nobody but who waits for one
+            await asyncio.sleep(0)
+
+
+async def written(watch: Any) -> dict[str, tuple[int, ...]]:
+    """The rows that were written, once the sessions, which have ended, have reported them."""
+    for _ in range(STATISTICS_S_MAX * 10):
+        found = {row[0]: tuple(row)[1:] for row in await watch.fetch(ROWS)}
+        if found["instance"][:2] >= (2 * COUNT, 2 * COUNT) and found["job"][2] >= found["job"][0] >= 2 * COUNT:
+            return found
+        await asyncio.sleep(0.1)
+    pytest.fail(f"the sessions did not report their rows within {STATISTICS_S_MAX} s")
+
+
+MODELS = [
+    pytest.param(process("p").start().task("a").task("b").end(), METHODS, 2, 2_350, id="methods"),
+    pytest.param(
+        process("p").start().service("a", type="a").service("b", type="b").end(), SERVICE, 3, 3_350, id="jobs"
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "rows", "steps", "wal_bytes"), MODELS)
+async def test_an_instance_writes_these_rows_so_many_bytes_and_asks_so_often(
+    url: str, wire: Wire, model: ProcessBuilder, rows: dict[str, tuple[int, ...]], steps: int, wal_bytes: int
+):
+    cost = await run(url, wire, model)
+    assert cost.rows == {table: tuple(2 * COUNT * each for each in some) for table, some in rows.items()}
+    assert cost.steps == steps * COUNT
+    assert cost.claimed == 0, "every job is claimed with its insert"
+    assert cost.wal_bytes <= wal_bytes * COUNT, f"{cost.wal_bytes / COUNT:.0f}"
+    assert cost.round_trips <= cost.commits + 10, "one for each commit, and now and then for more keys"
