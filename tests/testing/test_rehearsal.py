@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from procession import Job
 from procession.errors import Conflict, InvalidValue
 from procession.testing import Rehearsal, VirtualClock
 from procession.testing.bpmn import process
@@ -137,6 +138,21 @@ async def test_jobs_of_processes_count_as_enqueued_also_when_they_have_run(shop)
             rehearsal.assert_enqueued("send-mail")
         with pytest.raises(AssertionError, match="Expected no job with type 'charge-card', found 2"):
             rehearsal.assert_not_enqueued("charge-card")
+
+
+async def test_what_follows_from_a_transactional_handler_counts_too(shop):
+    @shop.app.job("reserve", transactional=True)
+    async def reserve(job: Job) -> None:
+        shop.done.append(job.connection)
+
+    two = process("two").start().service("a", type="reserve").service("b", type="charge-card").end()
+    async with Rehearsal(shop.app) as rehearsal:
+        await shop.app.deploy(("two.bpmn", two.xml()))
+        key = await shop.app.start("two", {"amount": 2})
+        await rehearsal.drain()
+        await rehearsal.assert_completed(key)
+        assert [job.type for job in rehearsal.enqueued()] == ["reserve", "charge-card"]
+        assert shop.done == [None, 2]
 
 
 async def test_an_assertion_about_an_instance_says_where_it_is_and_why(shop):

@@ -9,10 +9,12 @@ from procession.engine.engine import Engine
 from procession.engine.settings import Counters, History, Settings
 from procession.engine.steps import MethodCall, Result, StepRun
 from procession.engine.values import plain_variables
+from procession.engine.within import AskedWithin, TransactionalRun
 
 __all__ = [
     "Ask",
     "Asked",
+    "AskedWithin",
     "Counters",
     "Delivery",
     "Dispatcher",
@@ -23,5 +25,6 @@ __all__ = [
     "Settings",
     "StepRun",
     "Told",
+    "TransactionalRun",
     "plain_variables",
 ]

@@ -15,6 +15,7 @@ from procession.engine.writer import Draft, Ledger
 from procession.errors import Bug, Conflict, InvalidValue, NotFound, ProcessionError
 from procession.ids import Keys
 from procession.model.definition import Definition
+from procession.store.port import StepTransaction
 from procession.store.rows import NewJob, Step, StepResult, StoredInstance
 
 MARKS_MAX = 16  # steps by others after which a step whose answer got lost is not recognised any more
@@ -36,6 +37,7 @@ class Ask:
     __slots__ = ("begin", "certain", "command", "deadline", "fences", "tenant", "tries")
 
     alone = False  # whether its step holds no other command
+    transaction: StepTransaction | None = None  # that its step is committed with; not grouped with others then
 
     def __init__(
         self,

@@ -17,10 +17,14 @@ from procession.engine.lane import Lane, Patience
 from procession.engine.settings import Counters
 from procession.errors import ProcessionError, Unavailable
 from procession.limits import COMMIT_BYTES_MAX, COMMIT_STEPS_MAX
-from procession.store.port import Store
+from procession.store.port import StepTransaction, Store
 from procession.store.rows import Shape, Step, StepResult
 
 logger = logging.getLogger("procession.engine")
+
+
+class TransactionLost(Exception):
+    """A step's own transaction is over, and what its handler wrote is undone, or was committed unheard."""
 
 
 class Flight(Protocol):
@@ -80,6 +84,7 @@ class GroupCommit:
             if store.lanes > 1
             else [self._lane("all")] * len(shapes)
         )
+        self._own: set[asyncio.Task[None]] = set()  # steps in transactions of their own
         self._lanes: dict[Shape, Lane[Flight]] = dict(zip(shapes, made, strict=True))
 
     def _lane(self, name: str) -> Lane[Flight]:
@@ -90,6 +95,12 @@ class GroupCommit:
         """Write this step with the next transaction of its lane."""
         self._lanes[flight.step.shape()].put(flight)
 
+    def put_within(self, flight: Flight, transaction: StepTransaction) -> None:
+        """Write this step in a transaction of its own, together with what a handler has written there."""
+        task = asyncio.get_running_loop().create_task(self._send_within(flight, transaction), name="procession commit")
+        self._own.add(task)
+        task.add_done_callback(self._own.discard)
+
     def start(self) -> None:
         """Begin to write."""
         for lane in self._lanes.values():
@@ -97,6 +108,9 @@ class GroupCommit:
 
     async def stop(self) -> None:
         """Stop; whoever still waits is told."""
+        for task in self._own:
+            task.cancel()
+        await asyncio.gather(*self._own, return_exceptions=True)
         for lane in set(self._lanes.values()):
             for flight in await lane.stop():
                 flight.lost(Unavailable("The engine stopped before this was written"))
@@ -104,7 +118,7 @@ class GroupCommit:
     @property
     def idle(self) -> bool:
         """Whether nothing waits and nothing is under way."""
-        return all(lane.idle for lane in self._lanes.values())
+        return not self._own and all(lane.idle for lane in self._lanes.values())
 
     async def _send(self, flights: list[Flight]) -> None:
         """One transaction, sent again while the database does not answer."""
@@ -126,6 +140,22 @@ class GroupCommit:
             else:
                 self._land(flights, results)
                 return
+
+    async def _send_within(self, flight: Flight, transaction: StepTransaction) -> None:
+        """One step in its own transaction. It is sent once: what the handler has written cannot be sent again."""
+        try:
+            await self._keys.enough()
+            if self.fenced:
+                raise Unavailable("This process could not show that it lives and gave up its leases")  # noqa: TRY301 - told as the others are
+            result = await transaction.commit(flight.step, self._keys.keys)
+        except asyncio.CancelledError:
+            self._lose([flight], Unavailable("The engine stopped while this was written"), unclear=True)
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, its transaction is over
+            flight.unclear = True
+            flight.lost(TransactionLost(f"The transaction of the handler was lost: {error}"))
+        else:
+            self._land([flight], [result])
 
     def _land(self, flights: list[Flight], results: list[StepResult]) -> None:
         """Tell everybody; a defect in one must not keep the answer from the others."""

@@ -44,10 +44,11 @@ from procession.engine.requests import DEPLOYED
 from procession.engine.settings import Counters, Settings
 from procession.engine.steps import StepRun
 from procession.engine.system import System
+from procession.engine.within import TransactionalRun
 from procession.errors import Bug, Unavailable
 from procession.jobs.kinds import TIMER_QUEUE
 from procession.model.definition import Definition
-from procession.store.port import Clock, Store
+from procession.store.port import Clock, StepTransaction, Store
 from procession.store.rows import JobOutcome
 
 logger = logging.getLogger("procession.engine")
@@ -394,8 +395,14 @@ class Engine(Operations):
         """Give a command to an instance; its answer comes through the ask."""
         self.instances.submit(instance, ask)
 
-    def begin_step(self, job: Delivery) -> StepRun:
-        """Run methods from this job on."""
+    async def begin(self) -> StepTransaction:
+        """A transaction for a handler. Raises Unavailable, Misconfigured where the store has none to lend."""
+        return await self.store.begin()
+
+    def begin_step(self, job: Delivery, *, transactional: bool = False) -> StepRun:
+        """Run methods from this job on; ``transactional``: some of them may write in the step's transaction."""
+        if transactional:
+            return TransactionalRun(self.instances, job, now=self.clock.now, runs_method=self.dispatcher.runs_method)
         return StepRun(self.instances, job, now=self.clock.now, runs_method=self.dispatcher.runs_method)
 
     def definition(self, key: int) -> Definition | None:

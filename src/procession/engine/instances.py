@@ -214,7 +214,10 @@ class Instances(Lending):
             return False
         self._outbox.claim(step)
         cell.flight = StepFlight(self, cell, step, asks, mark)
-        self._commit.put(cell.flight)
+        if asks[0].transaction is None:
+            self._commit.put(cell.flight)
+        else:
+            self._commit.put_within(cell.flight, asks[0].transaction)
         return True
 
     def _unwritable(self, cell: Cell, asks: list[Ask], error: Exception) -> None:

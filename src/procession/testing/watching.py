@@ -11,7 +11,7 @@ import msgspec
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import to_datetime
-from procession.store.port import Store
+from procession.store.port import StepTransaction, Store
 from procession.store.rows import JobEnd, JobOutcome, NewJob, Step, StepOutcome, StepResult
 
 HANDLED = frozenset({JobKind.TASK, JobKind.SERVICE, JobKind.LISTENER})  # what a handler of yours is called for
@@ -76,6 +76,14 @@ class Records:
         )
         self.enqueued.append(seen)
 
+    def step(self, step: Step, now: int) -> None:
+        """Keep what a step has brought."""
+        for job in step.new_jobs:
+            self.enqueue(job, now)
+        for incident in step.new_incidents:
+            if incident.job:
+                self.fail(incident.job, incident.message, final=True)
+
     def end(self, outcome: JobOutcome) -> None:
         """Keep a run that failed."""
         if outcome.end in {JobEnd.RETRY, JobEnd.FAILED}:
@@ -84,6 +92,35 @@ class Records:
     def fail(self, key: int, error: str, *, final: bool) -> None:
         """Keep a failure."""
         self.failures.append(Failure(key=key, type=self.types.get(key, "?"), error=error, final=final))
+
+
+class WatchedTransaction:
+    """Stands before a handler's transaction."""
+
+    def __init__(self, transaction: StepTransaction, store: Store, records: Records) -> None:
+        self._transaction = transaction
+        self._store = store
+        self._records = records
+
+    @property
+    def connection(self) -> Any:  # noqa: ANN401 - the driver's
+        """The driver's."""
+        return self._transaction.connection
+
+    async def commit(self, step: Step, keys: Keys) -> StepResult:
+        """The step."""
+        result = await self._transaction.commit(step, keys)
+        if result.outcome == StepOutcome.APPLIED:
+            self._records.step(step, await self._store.now())
+        return result
+
+    async def finish(self, outcome: JobOutcome) -> tuple[bool, list[str]]:
+        """The end of a plain job, which has succeeded."""
+        return await self._transaction.finish(outcome)
+
+    async def roll_back(self) -> None:
+        """The end."""
+        await self._transaction.roll_back()
 
 
 class WatchedStore:
@@ -109,14 +146,13 @@ class WatchedStore:
         results = await self._store.commit(steps, keys)
         now = await self._store.now()
         for step, result in zip(steps, results, strict=True):
-            if result.outcome != StepOutcome.APPLIED:
-                continue
-            for job in step.new_jobs:
-                self._records.enqueue(job, now)
-            for incident in step.new_incidents:
-                if incident.job:
-                    self._records.fail(incident.job, incident.message, final=True)
+            if result.outcome == StepOutcome.APPLIED:
+                self._records.step(step, now)
         return results
+
+    async def begin(self) -> StepTransaction:
+        """Steps that are committed with a handler's transaction."""
+        return WatchedTransaction(await self._store.begin(), self._store, self._records)
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """Ends of runs."""

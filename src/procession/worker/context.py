@@ -16,6 +16,7 @@ class Job:
         "_variables",
         "attempt",
         "business_id",
+        "connection",
         "element_id",
         "element_instance_key",
         "headers",
@@ -46,6 +47,7 @@ class Job:
         self.tenant_id = delivery.tenant
         spec = delivery.spec
         self.headers: dict[str, str] = dict(spec.job.headers) if spec is not None and spec.job is not None else {}
+        self.connection: Any = None  # of a transactional handler: the driver's, within the transaction of the step
         self._variables = variables
         self._canceled = False
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from procession.engine import Delivery, Engine, MethodCall, Result
+from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
 from procession.errors import InvalidValue, Rejected
 from procession.jobs.kinds import JobKind, job_queue, method_queue
 from procession.store.rows import Want
@@ -27,6 +27,7 @@ from procession.worker.processes import Processes
 from procession.worker.registry import CONCURRENCY, Handler, Mode, Registry
 from procession.worker.results import to_variables
 from procession.worker.threads import Threads
+from procession.worker.transactional import NotTaken, join, run_within
 
 logger = logging.getLogger("procession.worker")
 
@@ -68,6 +69,7 @@ class LocalDispatcher:
         self._processes = Processes(self._settings.processes, self._settings.process_calls_max)
         self._sweeper: asyncio.Task[None] | None = None
         self._stopping = False
+        self._transactional = False  # whether some method writes in the transaction of its step
         self._engine: Engine | None = None
         self._endings: Endings | None = None
 
@@ -75,6 +77,7 @@ class LocalDispatcher:
         """Work for this engine. Handlers registered until now get their slots."""
         self._engine = engine
         self._endings = Endings(engine, self._chance)
+        self._transactional = any(handler.transactional for handler in self._registry.methods.values())
         for handler in self._registry.methods.values():
             self._add_line(method_queue(handler.name), handler.concurrency)
         plain: dict[str, int] = {}
@@ -194,6 +197,9 @@ class LocalDispatcher:
                 self._unknown(delivery)
             else:
                 seen = delivery.variables if delivery.variables is not None else self._variables_of(delivery)
+                if handler.transactional:
+                    await self._run_within(slot, handler, delivery, seen)
+                    return
                 value = await self._call(slot, handler, delivery, seen)
                 if not slot.abandoned:
                     ends.succeeded(delivery, handler, value)
@@ -236,10 +242,25 @@ class LocalDispatcher:
         """The failure of a run whose time was over."""
         return TimeoutError(f"'{slot.name}' did not end within its timeout")
 
+    async def _run_within(self, slot: Slot, handler: Handler, delivery: Delivery, variables: Mapping[str, Any]) -> None:
+        """A handler that writes in the transaction of its job's end."""
+        assert self._engine is not None
+
+        async def call(connection: object) -> object:
+            value = await self._call(slot, handler, delivery, variables, connection=connection)
+            if slot.abandoned:
+                raise asyncio.CancelledError
+            return value
+
+        try:
+            await run_within(self._engine, handler, delivery, call)
+        except NotTaken as refusal:
+            self._ends.void(delivery, handler, refusal.error)
+
     async def _run_step(self, slot: Slot, delivery: Delivery) -> None:
         """Methods in a row, committed together; a failure of any fails the step."""
         assert self._engine is not None
-        run = self._engine.begin_step(delivery)
+        run = self._engine.begin_step(delivery, transactional=self._transactional)
         call: MethodCall | None = run.first
         handler = self._registry.methods[run.first.name]
         what = ""
@@ -247,7 +268,7 @@ class LocalDispatcher:
             while call is not None:
                 handler = self._registry.methods[call.name]
                 what = f"method '{call.name}' of '{call.element}': "
-                result = await self._call_method(slot, handler, delivery, call)
+                result = await self._call_method(slot, handler, delivery, call, run)
                 if slot.abandoned:
                     run.abandon()
                     return
@@ -267,10 +288,16 @@ class LocalDispatcher:
             return
         self._ends.commit(delivery, handler, run)
 
-    async def _call_method(self, slot: Slot, handler: Handler, delivery: Delivery, call: MethodCall) -> Result:
+    async def _call_method(
+        self, slot: Slot, handler: Handler, delivery: Delivery, call: MethodCall, run: StepRun
+    ) -> Result:
         """One method; BPMN errors are results. Raises the other outcomes."""
+        connection: object = None
+        if handler.transactional:
+            assert self._engine is not None
+            connection = await join(self._engine, run, handler)
         try:
-            value = await self._call(slot, handler, delivery, call.variables, call.name, call.element)
+            value = await self._call(slot, handler, delivery, call.variables, call.name, call.element, connection)
         except BpmnError as error:
             value = error
         if value is None:
@@ -294,10 +321,13 @@ class LocalDispatcher:
         variables: Mapping[str, Any],
         type: str = "",  # noqa: A002 - Camunda's word
         element: str = "",
+        connection: object = None,
     ) -> object:
         """Call a handler with decoded arguments, within its time."""
         arguments = handler.arguments
         job = Job(delivery, variables, type=type, element=element) if arguments.wants_job else None
+        if connection is not None and job is not None:
+            job.connection = connection
         args, kwargs = arguments.bind(variables, job)
         slot.job = job
         slot.name = handler.name

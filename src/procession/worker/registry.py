@@ -43,6 +43,7 @@ class Handler:
         "queue",
         "retries",
         "timeout_s",
+        "transactional",
     )
 
     def __init__(  # noqa: PLR0913 - the options of a handler, by keyword
@@ -57,6 +58,7 @@ class Handler:
         queue: str,
         concurrency: int | None,
         process: bool,
+        transactional: bool,
     ) -> None:
         what = f"{'method' if is_method else 'job'} handler '{name}'"
         self.name = name
@@ -70,6 +72,13 @@ class Handler:
         self.retries = retries
         self.concurrency = concurrency
         self.mode = _mode(function, what, process=process)
+        self.transactional = transactional
+        if transactional and (process or not self.arguments.wants_job):
+            found = "process=True" if process else "none"
+            raise Misconfigured(
+                f"{what}: expected a parameter annotated Job for transactional=True, since job.connection is what it "
+                f"writes on, in this process; found {found}"
+            )
         _check(what, name=name, queue=queue, retries=retries, concurrency=concurrency)
 
     def __repr__(self) -> str:
@@ -137,6 +146,7 @@ class Registry:
         timeout: Span | None = None,
         concurrency: int | None = None,
         process: bool = False,
+        transactional: bool = False,
     ) -> Callable[[Function], Function]: ...
 
     def method(
@@ -148,8 +158,13 @@ class Registry:
         timeout: Span | None = None,
         concurrency: int | None = None,
         process: bool = False,
+        transactional: bool = False,
     ) -> Any:
-        """Bind a method: part of the step, run in order. Without a name, the function's own. Raises Misconfigured."""
+        """Bind a method: part of the step, run in order. Without a name, the function's own. Raises Misconfigured.
+
+        ``transactional``: ``job.connection`` is the transaction of the step: what is written there, and the step, are
+        committed together.
+        """
 
         def register(function: Function) -> Function:
             handler = Handler(
@@ -162,6 +177,7 @@ class Registry:
                 queue=DEFAULT_QUEUE,
                 concurrency=concurrency,
                 process=process,
+                transactional=transactional,
             )
             self._add(self.methods, handler)
             return function
@@ -182,6 +198,7 @@ class Registry:
         queue: str = DEFAULT_QUEUE,
         concurrency: int | None = None,
         process: bool = False,
+        transactional: bool = False,
     ) -> Callable[[Function], Function]: ...
 
     def job(
@@ -194,10 +211,13 @@ class Registry:
         queue: str = DEFAULT_QUEUE,
         concurrency: int | None = None,
         process: bool = False,
+        transactional: bool = False,
     ) -> Any:
         """Bind a job type: process jobs of this type, and plain jobs of it from ``queue``.
 
-        ``retries`` set here wins over the model's. Without a type, the function's name. Raises Misconfigured.
+        ``retries`` set here wins over the model's. Without a type, the function's name. ``transactional``:
+        ``job.connection`` is a transaction; what is written there, the end of the job and the step that follows from it
+        are committed together. Raises Misconfigured.
         """
 
         def register(function: Function) -> Function:
@@ -211,6 +231,7 @@ class Registry:
                 queue=queue,
                 concurrency=concurrency,
                 process=process,
+                transactional=transactional,
             )
             self._add(self.jobs, handler)
             return function

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import asyncpg
+import msgspec
 
 from procession.errors import ProcessionError, Unavailable
 from procession.ids import Keys
@@ -136,7 +137,9 @@ class PostgresTransaction:
                     await self._transaction.rollback()
                 if self._session is not None:
                     await use_its_own_types(connection)
-        except (*FAILURES, ProcessionError, asyncio.CancelledError):
+        except (*FAILURES, ProcessionError):  # it is closed, which rolls back as well
+            connection.terminate()
+        except asyncio.CancelledError:
             connection.terminate()
             raise
         finally:
@@ -153,7 +156,9 @@ class PostgresTransaction:
                 await use_our_types(connection)
             except FAILURES as failure:
                 raise meaning_of(failure, "types", self._options.deadline_s) from failure
-            self._session = Session(connection, self._statements, self._options).join()
+            # Nothing is prepared: a connection is many sessions, one after the other.
+            options = msgspec.structs.replace(self._options, pooled=True)
+            self._session = Session(connection, self._statements, options).join()
         return self._session
 
     async def _commit(self) -> None:

@@ -104,6 +104,7 @@ class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
         self._deadline_ms = deadline_ms
         self._writer: Writer | None = None
         self._reader: Reader | None = None
+        self._turn = asyncio.Lock()  # of handlers' transactions
 
     # -- life -----------------------------------------------------------------------------------------------------
     async def open(self) -> None:
@@ -217,7 +218,8 @@ class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
 
     async def begin(self) -> StepTransaction:
         """A transaction for a handler; nothing else is written until it ends."""
-        begun = SqliteTransaction(self._path, self._synchronous, self._clock, self._deadline_ms / 1_000)
+        options = (self._path, self._synchronous, self._clock, self._deadline_ms / 1_000)
+        begun = SqliteTransaction(*options, self._turn)
         await begun.begin()
         return begun
 

@@ -27,13 +27,20 @@ RETRY_S: Final = 0.002  # another one writes: look again after this long
 
 
 class SqliteTransaction:
-    """One transaction, from ``begin`` to its end. Its connection may be used on any thread, on one at a time."""
+    """One transaction, from ``begin`` to its end. Its connection may be used on any thread, on one at a time.
 
-    def __init__(self, path: Path, synchronous: Synchronous, clock: Clock, deadline_s: float) -> None:
+    ``turn`` is held meanwhile: of one process' handlers one at a time, since the file has one lock.
+    """
+
+    def __init__(
+        self, path: Path, synchronous: Synchronous, clock: Clock, deadline_s: float, turn: asyncio.Lock
+    ) -> None:
         self._path = path
         self._synchronous: Synchronous = synchronous
         self._clock = clock
         self._deadline_s = deadline_s
+        self._turn = turn
+        self._has_turn = False
         self._connection: sqlite3.Connection | None = None
 
     @property
@@ -43,27 +50,44 @@ class SqliteTransaction:
 
     async def begin(self) -> None:
         """Wait for the lock, and begin. Raises Unavailable."""
-        await asyncio.to_thread(self._begin)
+        await self._turn.acquire()
+        self._has_turn = True
+        connection: sqlite3.Connection | None = None
+        try:
+            connection = await asyncio.to_thread(connect, self._path, self._synchronous)
+            until = time.monotonic() + self._deadline_s
+            while not await asyncio.to_thread(self._begin, connection, last=time.monotonic() > until):  # noqa: ASYNC110 - nobody says when another process has ended its own
+                await asyncio.sleep(RETRY_S)
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            self._end_turn()
+            raise
 
-    def _begin(self) -> None:
-        connection = connect(self._path, self._synchronous)
-        until = time.monotonic() + self._deadline_s
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.Error as error:
-                if not is_locked(error) or time.monotonic() > until:
-                    connection.close()
-                    raise failure_of(error, self._path) from error
-                time.sleep(RETRY_S)
-            else:
-                self._connection = connection
-                return
+    def _begin(self, connection: sqlite3.Connection, *, last: bool) -> bool:
+        """Try to begin; False while another one writes."""
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            if is_locked(error) and not last:
+                return False
+            raise failure_of(error, self._path) from error
+        self._connection = connection
+        return True
+
+    def _end_turn(self) -> None:
+        """The next one's."""
+        if self._has_turn:
+            self._has_turn = False
+            self._turn.release()
 
     async def commit(self, step: Step, keys: Keys) -> StepResult:
         """Apply a step, and commit if it is applied. Follow-up keys are the store's own."""
         del keys
-        return await asyncio.to_thread(self._apply, step)
+        result = await asyncio.to_thread(self._apply, step)
+        if result.outcome == StepOutcome.APPLIED:
+            self._end_turn()
+        return result
 
     def _apply(self, step: Step) -> StepResult:
         connection = self._open()
@@ -77,7 +101,10 @@ class SqliteTransaction:
 
     async def finish(self, outcome: JobOutcome) -> tuple[bool, list[str]]:
         """End the run of a plain job, and commit if its lease was held."""
-        return await asyncio.to_thread(self._finish, outcome)
+        applied, woken = await asyncio.to_thread(self._finish, outcome)
+        if applied:
+            self._end_turn()
+        return applied, woken
 
     def _finish(self, outcome: JobOutcome) -> tuple[bool, list[str]]:
         connection = self._open()
@@ -94,8 +121,11 @@ class SqliteTransaction:
     async def roll_back(self) -> None:
         """Undo, and close the connection."""
         connection, self._connection = self._connection, None
-        if connection is not None:
-            await asyncio.to_thread(connection.close)
+        try:
+            if connection is not None:
+                await asyncio.to_thread(connection.close)
+        finally:
+            self._end_turn()
 
     def _open(self) -> sqlite3.Connection:
         """The connection. Raises Unavailable when the handler has ended the transaction itself."""
