@@ -119,24 +119,26 @@ async def _insert(session: Session, jobs: Sequence[NewJob]) -> None:
     put_jobs(session, others)
 
 
-async def claim(sessions: Sessions, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-    """Lease ready jobs, by priority and age within each queue."""
+async def claim(sessions: Sessions, node: int, wants: Sequence[Want]) -> tuple[list[ClaimedJob], set[str]]:
+    """Lease ready jobs, by priority and age within each queue; and the queues with limited ones whose start is due."""
 
-    async def work(session: Session) -> list[ClaimedJob]:
+    async def work(session: Session) -> tuple[list[ClaimedJob], set[str]]:
         asked = [(want, _put_find(session, want)) for want in wants if want.count > 0]
+        lines = [f"queue {want.queue}" for want, _ in asked if not want.lease_ms]
+        throttled = session.put("find_throttled_queues", lines=lines)
         await session.send()
         local = [row[0] for want, answer in asked if not want.lease_ms for row in answer.rows]
         put_keys(session, "lease_jobs", local, node=node)
         for want, answer in asked:
             if want.lease_ms:
                 put_keys(session, "lease_jobs_remotely", [row[0] for row in answer.rows], lease_ms=want.lease_ms)
-        return [_claimed(row) for _, answer in asked for row in answer.rows]
+        return [_claimed(row) for _, answer in asked for row in answer.rows], {row[0] for row in throttled.rows}
 
-    return await sessions.transact(work) if any(want.count > 0 for want in wants) else []
+    return await sessions.transact(work) if any(want.count > 0 for want in wants) else ([], set())
 
 
 async def finish(sessions: Sessions, outcomes: Sequence[JobOutcome]) -> list[bool]:
-    """End runs whose leases are held; of several ends of one run the first counts."""
+    """End runs without traits whose leases are held; of several ends of one run the first counts."""
     if not outcomes:
         return []
     if all(outcome.end is JobEnd.DONE for outcome in outcomes):
@@ -150,7 +152,7 @@ async def finish(sessions: Sessions, outcomes: Sequence[JobOutcome]) -> list[boo
         ends: list[Literals] = []
         answers: list[bool] = []
         for outcome in outcomes:
-            is_held = _take_out(held, outcome)
+            is_held = outcome.end is not JobEnd.CANCELED and _take_out(held, outcome)
             answers.append(is_held)
             if not is_held:
                 continue
@@ -206,13 +208,14 @@ def closed_of(answer: Answer, fences: Sequence[JobFence]) -> set[int]:
 async def promote(sessions: Sessions, limit: int) -> tuple[list[str], int]:
     """Make due jobs ready."""
 
-    async def work(session: Session) -> tuple[list[str], Answer]:
+    async def work(session: Session) -> tuple[set[str], Answer, Answer]:
         due = await session.fetch("find_due_jobs", limit=limit)
         put_keys(session, "make_jobs_ready", [row[0] for row in due])
-        return sorted({row[1] for row in due}), session.put("find_next_due")
+        limited, next_due = session.put("find_limited_queues"), session.put("find_next_due")
+        return {row[1] for row in due}, limited, next_due
 
-    queues, next_due = await sessions.transact(work)
-    return queues, next_due.value() or 0
+    queues, limited, next_due = await sessions.transact(work)
+    return sorted(queues | {row[0] for row in limited.rows}), next_due.value() or 0
 
 
 async def leave(sessions: Sessions, node: int) -> None:
@@ -290,7 +293,9 @@ def _claimed(row: tuple[Any, ...]) -> ClaimedJob:
         retries=row[11],
         args=row[12].encode(),
         tenant=row[13],
-        crashes=row[14],
+        options=(row[14] or "").encode(),
+        checkpoint=(row[15] or "").encode(),
+        crashes=row[16],
     )
 
 

@@ -1,9 +1,11 @@
 """Named statements with values written in as literals: this protocol's text has no other place for them.
 
 ``:name`` stands for one value or a list of them. Between two ``/* rows */`` marks stands a row that is repeated with
-commas, between two ``/* cases */`` marks one repeated with blanks; in both ``?`` is the row's next value, ``?2`` its
-second. A value is looked at once, when it is written: nothing in it can become part of the statement. Sessions are set
-up so that a backslash escapes and the text is UTF-8 (_sessions.py); both belong together.
+commas, between two ``/* cases */`` one repeated with blanks, between two ``/* any */`` one repeated with OR; in all of
+them ``?`` is the row's next value, ``?2`` its second, ``?name`` the one of that name.
+
+A value is looked at once, when it is written: nothing in it can become part of the statement. Sessions are set up so
+that a backslash escapes and the text is UTF-8 (_sessions.py); both belong together.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ PACKAGE: Final = "procession.store.mysql"
 
 Literals = tuple[bytes, ...]  # a row of values, each written down already
 
-_PART: Final = re.compile(r"/\* (rows|cases) \*/\s*(.*?)\s*/\* \1 \*/|:([a-z_]+)", re.DOTALL)
-_PLACE: Final = re.compile(r"\?(\d*)")
-_JOINTS: Final = {"rows": b", ", "cases": b" "}
+_PART: Final = re.compile(r"/\* (rows|cases|any) \*/\s*(.*?)\s*/\* \1 \*/|:([a-z_]+)", re.DOTALL)
+_PLACE: Final = re.compile(r"\?([a-z_]+|\d*)")
+_JOINTS: Final = {"rows": b", ", "cases": b" ", "any": b" OR "}
 
 
 class Blob:
@@ -38,17 +40,21 @@ class Repeated:
     """A fragment that is written once per row."""
 
     def __init__(self, fragment: str, joint: bytes) -> None:
-        numbers = [match[1] for match in _PLACE.finditer(fragment)]
+        places = [match[1] for match in _PLACE.finditer(fragment)]
         self._form = _PLACE.sub("%b", fragment.replace("%", "%%")).encode()
         self._joint = joint
-        chosen = [int(number) - 1 for number in numbers if number]
-        if chosen and len(chosen) != len(numbers):
-            raise Bug(f"Expected either ? or numbered places in a repeated row, got both: {fragment}")
+        self._names = [place for place in places if place and not place.isdigit()]
+        chosen = [int(place) - 1 for place in places if place.isdigit()]
+        if len(self._names) not in (0, len(places)) or len(chosen) not in (0, len(places)):
+            raise Bug(f"Expected places of one kind in a repeated row, got several: {fragment}")
         self._choose: Any = itemgetter(*chosen) if chosen else None
 
-    def write(self, rows: Sequence[Literals]) -> bytes:
+    def write(self, rows: Sequence[Literals] | Sequence[Mapping[str, object]]) -> bytes:
         """The fragment for each row."""
-        form, choose = self._form, self._choose
+        form, choose, names = self._form, self._choose, self._names
+        if names:
+            named = cast("Sequence[Mapping[str, object]]", rows)
+            return self._joint.join([form % tuple([literal(row[name]) for name in names]) for row in named])
         if choose is None:
             return self._joint.join([form % row for row in rows])
         return self._joint.join([form % choose(row) for row in rows])
@@ -68,8 +74,9 @@ class Statement:
             self._parts.append(match[3] or Repeated(match[2], _JOINTS[match[1]]))
         self._parts.append(text[end:].encode())
         self.uses_now = "@now" in text
+        self.repeats = any(isinstance(part, Repeated) for part in self._parts)
 
-    def write(self, values: Mapping[str, object], rows: Sequence[Literals]) -> bytes:
+    def write(self, values: Mapping[str, object], rows: Sequence[Literals] | Sequence[Mapping[str, object]]) -> bytes:
         """The statement with these values."""
         written: list[bytes] = []
         for part in self._parts:
@@ -88,6 +95,11 @@ def without_comments(sql: str) -> str:
 
 
 SOURCES: Final = load_statements(PACKAGE)
+# What scripts of _shared/queue ask for; some are several statements here.
+QUEUE: Final = {
+    name: tuple(Statement(name, part) for part in sql.split(";\n"))
+    for name, sql in load_statements(PACKAGE, "queue").items()
+}
 STATEMENTS: Final = {name: Statement(name, sql) for name, sql in SOURCES.items()}
 
 
@@ -103,6 +115,8 @@ def literal(value: object) -> bytes:
         return b"NULL"
     if isinstance(value, Blob):
         return blob(value.value)
+    if isinstance(value, float):
+        return repr(value).encode()
     if isinstance(value, list | tuple):
         each_of = cast("Sequence[object]", value)
         return b", ".join([literal(each) for each in each_of]) or b"NULL"

@@ -12,6 +12,7 @@ from procession.errors import InvalidValue, Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind
 from procession.store._shared.migrations import check_version
+from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_start_request, clean_text
 from procession.store.mysql import _deploying as deploying
 from procession.store.mysql import _jobs as jobs_of
@@ -22,11 +23,11 @@ from procession.store.mysql._address import Address
 from procession.store.mysql._keeping import Keeping
 from procession.store.mysql._migrating import MIGRATIONS, applied_versions, migrate
 from procession.store.mysql._operating import Operating
+from procession.store.mysql._queue import MysqlQueue
 from procession.store.mysql._sessions import Options, Sessions
 from procession.store.mysql._statements import SOURCES, without_comments
 from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
-    ClaimedJob,
     Deployed,
     Deployment,
     HistoryRow,
@@ -34,11 +35,9 @@ from procession.store.rows import (
     JobAdjustment,
     JobFence,
     JobFilter,
-    JobOutcome,
     NewJob,
     NewMessage,
     PublishResult,
-    Rescue,
     StartRequest,
     Statement,
     Step,
@@ -54,7 +53,6 @@ from procession.store.rows import (
     StoredSubscription,
     StoredUserTask,
     UserTaskFilter,
-    Want,
 )
 
 DEADLINE_S: Final = 15.0
@@ -64,7 +62,7 @@ _KEY_MAX: Final = 2**63 - 1
 _FINDABLE: Final = ("job", "user_task", "incident", "subscription")
 
 
-class MysqlStore(Keeping, Operating):
+class MysqlStore(MysqlQueue, Keeping, Operating):
     """A database of MariaDB 10.6 or MySQL 8.0, or newer. Any number of processes may work on it.
 
     All tables are in the URL's database, their names begin with ``procession_``. ``lanes`` commits may be under way at
@@ -229,19 +227,12 @@ class MysqlStore(Keeping, Operating):
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert jobs that belong to no step."""
         check_jobs(jobs)
+        check_plain(jobs)
         await jobs_of.enqueue(self._enqueues, jobs)
-
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-        """Lease ready jobs to a node."""
-        return await jobs_of.claim(self._claims, node, wants)
 
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
         return await jobs_of.adjust(self._rest, changes)
-
-    async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
-        """End runs under their lease."""
-        return await jobs_of.finish(self._finishes, outcomes)
 
     async def promote(self, limit: int) -> tuple[list[str], int]:
         """Make due jobs ready."""
@@ -342,18 +333,10 @@ class MysqlStore(Keeping, Operating):
         """Say that a process lives."""
         return (await self._duties.run("beat", node=node)).count > 0
 
-    async def leave(self, node: int) -> None:
-        """The process stops."""
-        await jobs_of.leave(self._duties, node)
-
     async def lead(self, node: int, term_ms: int) -> int:
         """Become or stay leader."""
         answer = await self._duties.run("lead", node=node, term_ms=term_ms)
         return answer.inserted if answer.count else 0
-
-    async def rescue(self, dead_after_ms: int, limit: int, *, crash_budget: int, backoff_ms: int) -> Rescue:
-        """Give back the jobs of dead and unknown nodes."""
-        return await jobs_of.rescue(self._duties, dead_after_ms, limit, crash_budget, backoff_ms)
 
     async def list_nodes(self) -> list[StoredNode]:
         """The processes that work on this database."""
@@ -377,9 +360,10 @@ class MysqlStore(Keeping, Operating):
         self._enqueues = Sessions(1, self._options)
         self._loads = Sessions(1, self._options)
         self._duties = Sessions(2, self._options)
+        self._queue = Sessions(2, self._options)
         self._rest = Sessions(self._pool_size, self._options)
         self._groups = (
             *(self._lanes, self._claims, self._finishes, self._enqueues, self._loads),
-            *(self._duties, self._rest),
+            *(self._duties, self._queue, self._rest),
         )
         self._is_closed = False

@@ -1,9 +1,11 @@
 -- As find_ready_jobs, of some tenants only.
 SELECT
-    `key`, lease, kind, queue, type, instance, element_instance, element, definition, -negative_priority, attempt, retries,
-    args, tenant, crashes
+    `key`, lease, kind, queue, type, instance, element_instance, element, definition, -negative_priority, attempt,
+    retries, args, tenant, options, checkpoint, crashes
 FROM procession_job FORCE INDEX (ready)
 WHERE state = 0 AND queue = :queue AND tenant IN (:tenants)
+    AND NOT EXISTS (SELECT 1 FROM procession_pause WHERE kind = 0 AND name = :queue)
+    AND type NOT IN (SELECT name FROM procession_pause WHERE kind = 1)
 ORDER BY negative_priority, run_at, `key`
 LIMIT :count
 FOR UPDATE SKIP LOCKED

@@ -1,0 +1,5 @@
+-- Which of these are paused.
+SELECT kind, name
+FROM procession_pause
+WHERE /* any */ (kind = ?kind AND name = ?name) /* any */
+FOR UPDATE

@@ -1,0 +1,5 @@
+-- Batches of jobs as they are seen.
+SELECT `key`, state, parent, total, succeeded, failed, deleted, created_at, finished_at, title, tenant
+FROM procession_job_batch
+WHERE `key` IN (:a)
+ORDER BY `key`

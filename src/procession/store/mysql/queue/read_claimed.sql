@@ -1,0 +1,6 @@
+-- What the node of a claimed job gets.
+SELECT
+    `key`, lease, kind, queue, type, instance, element_instance, element, definition, -negative_priority, attempt, retries,
+    args, tenant, run_at, options, checkpoint, crashes
+FROM procession_job
+WHERE `key` IN (:a)

@@ -1,0 +1,2 @@
+-- These are claimed again.
+DELETE FROM procession_pause WHERE /* any */ (kind = ?kind AND name = ?name) /* any */

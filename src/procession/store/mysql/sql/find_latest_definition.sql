@@ -1,0 +1,10 @@
+-- Deleted ones too: a number is not given twice.
+SELECT
+    definition.`key`, definition.process_id, definition.version, definition.name, definition.version_tag,
+    definition.resource, resource.name, resource.checksum, definition.deployment, definition.deployed_at,
+    definition.elements, definition.methods, definition.tenant, definition.deleted_at IS NOT NULL
+FROM procession_definition AS definition
+JOIN procession_resource AS resource ON resource.`key` = definition.resource
+WHERE definition.process_id = :process_id AND definition.tenant = :tenant
+ORDER BY definition.version DESC
+LIMIT 1

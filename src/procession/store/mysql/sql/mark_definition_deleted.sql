@@ -1,0 +1,1 @@
+UPDATE procession_definition SET deleted_at = @now WHERE `key` = :key
