@@ -85,8 +85,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connect
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows)"
 FILL = (
-    f"""INSERT INTO procession_job (key, kind, state, priority, run_at, attempt, retries, lease, owner, crashes, instance,
-        element_instance, definition, created_at, queue, type, element, tenant, error, args) {NUMBERS}
+    f"""INSERT INTO procession_job (key, kind, state, priority, run_at, attempt, retries, lease, owner, crashes,
+        instance, element_instance, definition, created_at, queue, type, element, tenant, error, args) {NUMBERS}
         SELECT i, i % 4, CASE i % 10 WHEN 0 THEN 1 WHEN 1 THEN 2 WHEN 2 THEN 5 ELSE 0 END,
         i % 3, i, 0, 3, 1, i % 20, 0, i % 1000, 0, 1, i, 'mail-' || (i % 20), 'send', '', '', '', '{{}}' FROM n""",
     f"""INSERT INTO procession_instance {NUMBERS}

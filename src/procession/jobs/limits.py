@@ -121,7 +121,8 @@ def admit(jobs: Iterable[tuple[int, Sequence[str]]], limits: dict[str, LimitStat
 
 
 def _next_try(rule: LimitState, now_us: int) -> int:
-    """A new start time behind those already given to others that the guard refused."""
-    line_us = max(rule.started_us, rule.moved_us, now_us)
+    """A new start time behind those already given to others that the guard refused, while one of them is to come."""
+    last_us = rule.moved_us - rule.interval_us - rule.ahead_us
+    line_us = max(rule.started_us, now_us, rule.moved_us if last_us > now_us else 0)
     rule.moved_us = line_us + rule.interval_us
     return -(-(line_us - rule.ahead_us) // 1_000)

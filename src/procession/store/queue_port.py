@@ -32,7 +32,7 @@ does in the same transaction what its traits say:
 ``claim`` (``jobs.limits.admit`` decides, with the limits' rows locked in key order):
 - on insert its ``run_at`` is the latest of its own and the start times that it reserves from its limits' rates;
 - if a limit with ``most`` has no slot free or others parked for it, it is parked: ``waits_for`` is that limit's key;
-- a claim looks at due THROTTLED jobs that are not parked, by priority, ``run_at`` and key; what may start gets its
+- a claim looks at due THROTTLED jobs that are not parked, by priority, age and key; what may start gets its
   slots (limit, job) and goes through the guard (the second GCRA state, of actual starts); what finds no slot is parked,
   what the guard refuses gets a new start time;
 - a slot is the job's until its run ends in any way; a rescued job frees its own, so that nothing outlives its process;

@@ -96,7 +96,11 @@ def archive_jobs(q: QueueTables, rows: Rows) -> Rows:
     for row in rows:
         job = msgspec.structs.replace(q.tables.jobs[row["key"]], state=JobState(row["state"]), error=row["error"] or "")
         job.owner = 0
-        kept = Archived(job, q.beyond(job.key), row["ended_at"], row["expires_at"], (row["output"] or "").encode())
+        extra = q.beyond(job.key)
+        left = Extra(
+            options=extra.options, batch=extra.batch, progress=extra.progress, progress_text=extra.progress_text
+        )
+        kept = Archived(job, left, row["ended_at"], row["expires_at"], (row["output"] or "").encode())
         q.put(q.archive, job.key, kept)
     return []
 

@@ -13,7 +13,6 @@ from procession.store.rows.queue import Submitted
 from procession.store.rows.queue_reading import JobDetails
 from procession.testing.conformance.stage import new_job
 
-
 QueueStore = Store
 
 

@@ -56,7 +56,7 @@ def room_left(wants: Sequence[Want], claimed: Sequence[ClaimedJob]) -> list[Want
 
 
 def _due(held: Iterable[JobRow], wanted: dict[str, int], now: int) -> list[JobRow]:
-    """What may start as far as its own row says, by priority, time and key, as many of a queue as there is room for."""
+    """What may start as far as its own row says, by priority, age and key, as many of a queue as there is room for."""
     due = [job for job in held if job.state == JobState.THROTTLED and not job.waits_for and job.run_at <= now]
     due.sort(key=_claim_order)
     taken: Counter[str] = Counter()
@@ -80,4 +80,4 @@ def _hold_back(held: dict[int, JobRow], admission: Admission) -> Script[None]:
 
 
 def _claim_order(job: JobRow) -> tuple[int, int, int]:
-    return -job.priority, job.run_at, job.key
+    return -job.priority, job.created_at, job.key  # not by start time: one that got a new one keeps its place
