@@ -122,3 +122,25 @@ def test_event_sub_processes_are_open_when_an_instance_begins_at_chosen_elements
     run = world.start("p", at=["b"])
     world.broadcast("stop")
     assert run.active == ["clean", "h"]
+
+
+def test_a_conditional_start_event_starts_an_instance_when_somebody_asks_with_variables_that_fulfil_it(world):
+    """Before there is an instance no change can be noticed: Camunda's evaluation of start conditions."""
+    world.deploy(
+        process("p")
+        .start("cold", condition="=temperature < 5")
+        .service("heat")
+        .end()
+        .start("hot", condition="=temperature > 25", outputs={"felt": "=temperature"})
+        .service("cool")
+        .end("e2")
+    )
+    assert world.start_by_conditions("p", {"temperature": 20}) == []
+    assert world.start_by_conditions("p", {}) == []
+    (run,) = world.start_by_conditions("p", {"temperature": 30})
+    assert run.active == ["cool"]
+    assert run.variables == {"felt": 30}
+    (run,) = world.start_by_conditions("p", {"temperature": 1})
+    assert run.complete("heat", {}).ended
+    with pytest.raises(NotFound):
+        world.start_by_conditions("nothing")

@@ -96,6 +96,7 @@ APART = {
     "deploy": "the tenant's own",
     "start": "the tenant's own",
     "prepare_start": "the tenant's own",
+    "start_by_conditions": "the tenant's own",
     "publish": "within the tenant",
     "broadcast": "within the tenant",
     "batch": "above, by its options",

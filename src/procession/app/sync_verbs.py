@@ -49,6 +49,7 @@ class SyncVerbs:
     deploy = Face(Verbs.deploy)
     publish = Face(Verbs.publish)
     broadcast = Face(Verbs.broadcast)
+    start_by_conditions = Face(Verbs.start_by_conditions)
     cancel = Face(Verbs.cancel)
     set_variables = Face(Verbs.set_variables)
     resolve = Face(Verbs.resolve)

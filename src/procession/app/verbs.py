@@ -71,6 +71,21 @@ class Verbs(Inspection):
         command = ResolveIncident(incident_key, retries)
         await self._engine.command_for("incident", incident_key, command, tenant=self._tenant)
 
+    async def start_by_conditions(
+        self, process_id: str, variables: dict[str, Any] | None = None, *, business_id: str = ""
+    ) -> list[int]:
+        """Start an instance of the latest version at each conditional start event that these variables fulfil.
+
+        Nothing else looks at such a start: before there is an instance, no change of a variable can be noticed. The
+        keys of what was started, perhaps none. Raises NotFound, InvalidValue.
+        """
+        return await self._engine.start_by_conditions(
+            arguments.name(process_id, "process_id"),
+            arguments.variables(variables),
+            business_id=arguments.text(business_id, "business_id"),
+            tenant=self._tenant,
+        )
+
     # -- messages and signals -------------------------------------------------------------------------------------
     async def publish(
         self,

@@ -7,6 +7,7 @@ from procession.core.apply import apply, fold
 from procession.core.check import check
 from procession.core.codec import decode_state, encode_state, marks_of
 from procession.core.decide import Decision, decide
+from procession.core.elements.starts import starts_that_hold
 from procession.core.migrate import MigrationFinding, migrate, migration_findings
 from procession.core.state import ElementInstance, Incident, IncidentKind, Phase, State, Status
 from procession.core.surroundings import DecisionRequest, DeployedDecision, NotAtHand, Surroundings
@@ -34,5 +35,6 @@ __all__ = [
     "marks_of",
     "migrate",
     "migration_findings",
+    "starts_that_hold",
     "visible_variables",
 ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import msgspec
 
+from procession.core import starts_that_hold
 from procession.core.commands import AnyCommand, StartInstance
 from procession.engine.cache import OVER
 from procession.engine.cells import Asked, Begin, no_instance
@@ -23,6 +25,7 @@ from procession.engine.outbox import Announcer
 from procession.engine.settings import Counters, Settings
 from procession.engine.values import plain_variables
 from procession.errors import NotFound, Unavailable
+from procession.jobs.schedule import to_datetime
 from procession.store.port import Store
 from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult, StoredInstance
 
@@ -81,6 +84,7 @@ class Requests:
         tenant: str = "",
         at: Sequence[str] = (),
         after: Sequence[str] = (),
+        start: str = "",
     ) -> int:
         """Start an instance of the latest version (or an exact one); its key once the start is durable.
 
@@ -98,7 +102,7 @@ class Requests:
         instances = self.instances
         instance = (instances.keys_at_hand() or await instances.keys()).take()
         command = StartInstance(
-            instance=instance, variables=values, at=list(at), business_id=business_id, after=list(after)
+            instance=instance, variables=values, at=list(at), business_id=business_id, after=list(after), start=start
         )
         begin = Begin(definition=found, raw=raw, tags=list(tags), tenant=tenant)
         future = self._answer()
@@ -106,6 +110,16 @@ class Requests:
         instances.start(instance, Asked(command, future, None, self._deadline(), begin))
         await future
         return instance
+
+    async def start_by_conditions(
+        self, process_id: str, variables: object = None, *, business_id: str = "", tenant: str = ""
+    ) -> list[int]:
+        """Start an instance at each conditional start event that holds; their keys. Raises as ``start_instance``."""
+        found = await self.definitions.find(process_id, tenant=tenant)
+        now = to_datetime(self.clock.now())
+        starts = starts_that_hold(found, plain_variables(variables).values, now)
+        options: dict[str, Any] = {"definition": found.key, "business_id": business_id, "tenant": tenant}
+        return [await self.start_instance(process_id, variables, start=start, **options) for start in starts]
 
     async def command(
         self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None, tenant: str = ""

@@ -154,6 +154,12 @@ class StoreWorld:
         self.settle()
         return self.instances[key]
 
+    def start_by_conditions(self, process_id: str, variables: dict[str, Any] | None = None) -> list[StoreRun]:
+        """Start an instance of the latest version at each conditional start event that holds."""
+        keys = self._do(self._asked.start_by_conditions(process_id, variables))
+        self.settle()
+        return [self.instances[key] for key in keys]
+
     def publish(
         self,
         name: str,

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import msgspec
 
+from procession.core import starts_that_hold
 from procession.core.commands import (
     AnyCommand,
     BroadcastSignal,
@@ -34,7 +35,7 @@ from procession.core.commands import (
 from procession.core.events import Ended, Event, Resumed, Subscribed, WaitClosed
 from procession.errors import Conflict, NotFound, Rejected
 from procession.ids import Keys
-from procession.jobs.schedule import Due, cycle_due, date_due, duration_due, next_due
+from procession.jobs.schedule import Due, cycle_due, date_due, duration_due, next_due, to_datetime
 from procession.model import compile_resource
 from procession.model.definition import Definition, Element, EventSpec, TimerKind, Trigger
 from procession.testing.bpmn import ProcessBuilder, resource
@@ -146,6 +147,14 @@ class CoreWorld:
         run = self._begin(self.latest(process_id), StartInstance(self.keys.take(), variables or {}, **options))
         self.settle()
         return run
+
+    def start_by_conditions(self, process_id: str, variables: dict[str, Any] | None = None) -> list[WorldRun]:
+        """Start an instance of the latest version at each conditional start event that holds."""
+        definition, given = self.latest(process_id), variables or {}
+        starts = starts_that_hold(definition, given, to_datetime(self.now))
+        runs = [self._begin(definition, StartInstance(self.keys.take(), given, start=start)) for start in starts]
+        self.settle()
+        return runs
 
     def publish(
         self,

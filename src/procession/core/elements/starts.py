@@ -6,13 +6,14 @@ event-based gateway. The first of them makes the instance; it waits for the othe
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from procession.core import events as e
 from procession.core.elements.triggers import go_on
 from procession.core.step import Step
 from procession.core.waits import WAITING, open_event, open_wait
-from procession.model.definition import Element, EventSpec, Kind
+from procession.model.definition import Definition, Element, EventSpec, Kind, Trigger
 
 
 def begin_triggered(step: Step, start: Element, scope: int, event: str, variables: dict[str, Any]) -> None:
@@ -26,6 +27,23 @@ def begin_triggered(step: Step, start: Element, scope: int, event: str, variable
         _wait_for_rest(step, start, scope, event, variables)
         return
     go_on(step, start, scope, variables)
+
+
+def starts_that_hold(
+    definition: Definition, variables: dict[str, Any], now: datetime, warnings: list[Any] | None = None
+) -> list[str]:
+    """Ids of the conditional start events of a process whose condition these variables fulfil; null does not.
+
+    There is no instance yet whose change could be noticed: somebody asks, with the variables that are to begin with.
+    """
+    return [
+        element.id
+        for element in (definition.elements[index] for index in definition.start_events)
+        for spec in element.events
+        if spec.trigger == Trigger.CONDITIONAL
+        and spec.condition is not None
+        and spec.condition.evaluate(variables, now=now, warnings=warnings) is True
+    ]
 
 
 def _gateway_before(step: Step, start: Element) -> Element | None:
