@@ -7,7 +7,9 @@ than asked. Each limit has three such states:
 ``reserved``  starts promised on insert: a backlog gets start times one interval apart, and is then released with one
               write each
 ``started``   the guard: starts that happened. When promised ones come due together after a pause, only ``burst`` of
-              them pass, which holds the bound (``rate + burst`` in any window) whatever happened in between
+              them pass, which holds the bound (``rate + burst`` in any window) whatever happened in between. A start
+              that comes late by less than an interval does not push those after it back: the line goes on from when
+              it could have been, which is what the bound leaves room for
 ``moved``     new start times for those that the guard refused, behind each other
 """
 
@@ -111,7 +113,7 @@ def admit(jobs: Iterable[tuple[int, Sequence[str]]], limits: dict[str, LimitStat
             for rule in rules:
                 rule.used += 1
                 if rule.rate:
-                    rule.started_us = max(now_us, rule.started_us) + rule.interval_us
+                    rule.started_us = max(now_us - rule.interval_us + 1, rule.started_us) + rule.interval_us
             continue
         lost += [rule.key for rule in rules if rule.most]
     for key in lost:
