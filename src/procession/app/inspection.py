@@ -64,7 +64,7 @@ class Inspection:
         """The BPMN file of a version, byte for byte. Raises NotFound."""
         arguments.key(process_definition_key, "process_definition_key")
         rows = await self._store.definitions([process_definition_key])
-        is_theirs = bool(rows) and self._tenant in ("", rows[0].tenant)
+        is_theirs = bool(rows) and not rows[0].deleted and self._tenant in ("", rows[0].tenant)
         content = await self._store.resource(rows[0].resource) if is_theirs else None
         if content is None:
             message = f"Expected a process definition with key {process_definition_key}, found none"

@@ -25,6 +25,7 @@ class Definitions:
         self._count_max = count_max
         self._latest_s = latest_s
         self._known: dict[int, Definition | Bug] = {}
+        self._deleted: set[int] = set()  # of those: no new instance may be of them
         self._latest: dict[tuple[str, str], tuple[int, float]] = {}  # (tenant, process id) -> (key, good until)
 
     def get(self, key: int) -> Definition:
@@ -54,6 +55,18 @@ class Definitions:
         if key not in self._known:
             raise NotFound(f"Expected process definition {key} to be deployed, found none with this key")
         return self.get(key)
+
+    async def obtain_undeleted(self, key: int) -> Definition:
+        """As ``obtain``, but of a deleted version too it raises NotFound."""
+        found = await self.obtain(key)
+        if key in self._deleted:
+            raise NotFound(f"Expected process definition {key} to be deployed, found none with this key")
+        return found
+
+    def was_deleted(self, key: int) -> None:
+        """A version was deleted: instances of it may be there, new ones are not started."""
+        self._deleted.add(key)
+        self.forget_latest()
 
     async def find(
         self, process_id: str, *, version: int = 0, version_tag: str = "", deployment: int = 0, tenant: str = ""
@@ -109,8 +122,12 @@ class Definitions:
             compiled = Bug(f"Process '{stored.process_id}' version {stored.version} does not compile any more: {error}")
         self._known.pop(stored.key, None)
         self._known[stored.key] = compiled
+        if stored.deleted:
+            self._deleted.add(stored.key)
         while len(self._known) > self._count_max:
-            del self._known[next(iter(self._known))]
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self._deleted.discard(oldest)
 
 
 def compile_stored(stored: StoredDefinition, content: bytes | None) -> Definition:

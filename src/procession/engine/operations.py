@@ -105,7 +105,7 @@ class Operations(Requests):
 
     async def obtain_definition(self, definition: int, tenant: str = "") -> Definition:
         """A deployed process version. Raises NotFound; another tenant's is not there either."""
-        found = await self.definitions.obtain(definition)
+        found = await self.definitions.obtain_undeleted(definition)
         if tenant not in ("", found.tenant):
             message = f"Expected process definition {definition} to be deployed, found none with this key"
             raise NotFound(message)
@@ -219,7 +219,7 @@ class Operations(Requests):
     async def delete_definition(self, definition: int, *, tenant: str = "") -> None:
         """Delete a version with its ended instances. Raises NotFound, Conflict while one runs, Unavailable."""
         rows = await self.store.definitions([definition])
-        if not rows or tenant not in ("", rows[0].tenant):
+        if not rows or rows[0].deleted or tenant not in ("", rows[0].tenant):
             message = f"Expected a process definition with key {definition}, found none"
             raise NotFound(message)
         which = InstanceFilter(process_id=rows[0].process_id, definition=definition, limit=PAGE_MAX)
@@ -232,7 +232,7 @@ class Operations(Requests):
         if not await self.store.delete_definition(definition):
             message = f"An instance of version {rows[0].version} of '{rows[0].process_id}' has just been started"
             raise Conflict(message)
-        self.definitions.forget_latest()
+        self.definitions.was_deleted(definition)
         self._announcer.announce(DEPLOYED)
 
     async def _delete_ended(self, which: InstanceFilter) -> None:

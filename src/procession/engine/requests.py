@@ -95,7 +95,7 @@ class Requests:
         found = self.definitions.latest(process_id, tenant) if usual else None
         if found is None:
             found = (
-                await self.definitions.obtain(definition)
+                await self.definitions.obtain_undeleted(definition)
                 if definition
                 else await self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
             )

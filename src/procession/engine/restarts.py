@@ -57,7 +57,7 @@ async def plan_restart(
     if row.status not in OVER:
         message = f"Instance {instance} still runs: only what has ended is started anew; modify or cancel it"
         raise Conflict(message)
-    definition = await definitions.obtain(restart.definition or row.definition)
+    definition = await definitions.obtain_undeleted(restart.definition or row.definition)
     if definition.tenant != row.tenant:
         message = f"Expected process definition {definition.key} to be deployed, found none with this key"
         raise NotFound(message)

@@ -1,6 +1,7 @@
 """Deletes what ended long ago, a chunk at a time, in the order of keys; then it begins anew. Never what still runs.
 
-Instances go with their history; batches go with the errors of their items.
+Instances go with their history; batches go with the errors of their items. The row of a deleted version goes when no
+process can remember the version any more.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from procession.engine.settings import Settings
 from procession.store.port import Store
 
 logger = logging.getLogger("procession.engine")
+
+REMEMBERED_MS = 10 * 60_000  # longer than any process remembers a deleted version as the latest
 
 
 class Retention:
@@ -40,8 +43,9 @@ class Retention:
         return (settings.retention_pause_ms if self._after else settings.retention_poll_ms) / 1000
 
     async def forget_batches(self) -> float:
-        """One chunk of the batches that are over; how many seconds until the next."""
+        """One chunk of the batches that are over, and deleted versions; how many seconds until the next."""
         settings = self._settings
+        await self._store.purge_definitions(deleted_before=self._clock.now() - REMEMBERED_MS)
         if settings.batch_retention_ms is None:
             return settings.retention_poll_ms / 1000
         until = self._clock.now() - settings.batch_retention_ms

@@ -129,7 +129,7 @@ class Store(Queue, Protocol):
         ...
 
     async def definitions(self, keys: Sequence[int]) -> list[StoredDefinition]:
-        """The definitions with these keys; unknown keys are left out."""
+        """The definitions with these keys, deleted ones too; unknown keys are left out."""
         ...
 
     async def find_definition(
@@ -327,6 +327,10 @@ class Store(Queue, Protocol):
         """The statements that a caller's own connection executes to ask for an instance in its transaction."""
         ...
 
+    def job_request(self, jobs: Sequence[NewJob]) -> list[Statement]:
+        """The same for plain jobs without options, any number. Raises InvalidValue."""
+        ...
+
     # -- operators ------------------------------------------------------------------------------------------------
     async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
         """Make those of these jobs that are FAILED ready now, with so many attempts; which they were."""
@@ -355,10 +359,16 @@ class Store(Queue, Protocol):
         ...
 
     async def delete_definition(self, definition: int) -> bool:
-        """Delete a version with its start subscriptions and start timers; its file too if nothing else is of it.
+        """Delete a version with its start subscriptions and start timers; only ``definitions`` knows it afterwards.
 
-        False, and nothing happens, where an instance of it is there (running or ended), or the version is not.
+        False, and nothing happens, where an instance of it is there (running or ended), or the version is not. A
+        process that still remembers it may have started an instance a moment ago, which goes on: the row and its file
+        stay until ``purge_definitions``.
         """
+        ...
+
+    async def purge_definitions(self, *, deleted_before: int) -> int:
+        """Remove versions deleted until then that no instance is of, with files that nothing else is of; how many."""
         ...
 
     async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:

@@ -60,6 +60,8 @@ def find_definition(
     within = set(tables.deployments.get(deployment, ()))
     for key in reversed(tables.versions.get((tenant, process_id), ())):
         found = tables.definitions[key]
+        if found.deleted:
+            continue
         if (
             version in (0, found.version)
             and version_tag in ("", found.version_tag)
@@ -74,7 +76,7 @@ def _deploy_definition(
 ) -> StoredDefinition:
     versions = tables.versions.setdefault((deployment.tenant, new.process_id), [])
     latest = tables.definitions[versions[-1]] if versions else None
-    if latest and (latest.checksum, latest.methods) == (resource.checksum, new.methods):
+    if latest and not latest.deleted and (latest.checksum, latest.methods) == (resource.checksum, new.methods):
         return msgspec.structs.replace(latest)
     stored = StoredDefinition(
         key=new.key,

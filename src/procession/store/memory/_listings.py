@@ -38,7 +38,7 @@ def page_of_definitions(tables: Tables, process_id: str, tenant: str) -> list[St
     found = [
         each
         for each in tables.definitions.values()
-        if process_id in ("", each.process_id) and tenant in ("", each.tenant)
+        if not each.deleted and process_id in ("", each.process_id) and tenant in ("", each.tenant)
     ]
     found.sort(key=lambda each: (each.process_id, -each.version, each.tenant))
     return page_of(found, len(found))

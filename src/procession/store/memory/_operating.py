@@ -69,10 +69,10 @@ class Operating:
         """Delete a version that no instance is of."""
         tables = self._tables
         found = tables.definitions.get(definition)
-        if found is None or any(row.definition == definition for row in tables.instances.values()):
+        if found is None or found.deleted or _is_used(tables, definition):
             return False
-        del tables.definitions[definition]
-        tables.versions[found.tenant, found.process_id].remove(definition)
+        found.deleted = True
+        tables.deleted[definition] = tables.clock()
         for meant in tables.deployments.values():
             if definition in meant:
                 meant.remove(definition)
@@ -81,10 +81,20 @@ class Operating:
         for job in list(tables.jobs.values()):
             if job.kind == JobKind.TIMER and not job.instance and job.definition == definition:
                 del tables.jobs[job.key]
-        defined = [*tables.definitions.values(), *tables.decisions.values()]
-        if all(row.resource != found.resource for row in defined):
-            tables.resources.pop(found.resource, None)
         return True
+
+    async def purge_definitions(self, *, deleted_before: int) -> int:
+        """Remove versions that were deleted long ago."""
+        tables = self._tables
+        gone = [key for key, at in tables.deleted.items() if at <= deleted_before and not _is_used(tables, key)]
+        for key in gone:
+            del tables.deleted[key]
+            found = tables.definitions.pop(key)
+            tables.versions[found.tenant, found.process_id].remove(key)
+            defined = [*tables.definitions.values(), *tables.decisions.values()]
+            if all(row.resource != found.resource for row in defined):
+                tables.resources.pop(found.resource, None)
+        return len(gone)
 
     # -- batches --------------------------------------------------------------------------------------------------
     async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:
@@ -170,6 +180,10 @@ class Operating:
         """What was not done, by item."""
         found = sorted((item, text) for (owner, item), text in self._tables.batch_errors.items() if owner == batch)
         return [StoredBatchError(batch=batch, item=item, message=text) for item, text in found if item > after][:limit]
+
+
+def _is_used(tables: Tables, definition: int) -> bool:
+    return any(row.definition == definition for row in tables.instances.values())
 
 
 def _as_it_stands(tables: Tables, row: StoredBatch) -> StoredBatch:

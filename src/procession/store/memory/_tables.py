@@ -75,6 +75,7 @@ class Tables:
         self.counter = 1
         self.definitions: dict[int, StoredDefinition] = {}
         self.versions: dict[tuple[str, str], list[int]] = {}
+        self.deleted: dict[int, int] = {}  # definitions, and when
         self.deployments: dict[int, list[int]] = {}
         self.decisions: dict[int, StoredDecision] = {}
         self.decision_versions: dict[tuple[str, str], list[int]] = {}  # by tenant and decision id

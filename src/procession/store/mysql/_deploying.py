@@ -61,7 +61,7 @@ async def deploy(sessions: Sessions, deployment: Deployment) -> Deployed:
 
 
 async def delete_definition(sessions: Sessions, key: int) -> bool:
-    """Delete a version that no instance is of, with its start events; its file if nothing else is of it."""
+    """Delete a version that no instance is of, with its start events; its row and file stay for a while."""
 
     async def work(session: Session) -> bool:
         found = session.put("lock_unused_definition", key=key)
@@ -69,11 +69,23 @@ async def delete_definition(sessions: Sessions, key: int) -> bool:
         await session.send()
         if not found.rows:
             return False
-        for name in ("delete_definition", "delete_deployment_definition", "delete_starts_of_definition"):
+        for name in ("mark_definition_deleted", "delete_deployment_definition", "delete_starts_of_definition"):
             session.put(name, key=key)
         put_keys(session, "delete_jobs", [row[0] for row in timers.rows])
-        session.put("delete_resource", key=found.value())
         return True
+
+    return await sessions.transact(work)
+
+
+async def purge_definitions(sessions: Sessions, deleted_before: int) -> int:
+    """Remove versions that were deleted long ago; their files if nothing else is of them."""
+
+    async def work(session: Session) -> int:
+        found = await session.fetch("find_purgeable_definitions", deleted_before=deleted_before)
+        for key, resource in found:
+            session.put("delete_definition", key=key)
+            session.put("delete_resource", key=resource)
+        return len(found)
 
     return await sessions.transact(work)
 
@@ -139,11 +151,12 @@ async def _definition(
     session: Session, deployment: Deployment, resource: NewResource, new: NewDefinition, now: int
 ) -> StoredDefinition:
     process = {"process_id": new.process_id, "tenant": deployment.tenant}
-    latest = session.put("find_definition", **process, **_LATEST)
+    latest = session.put("find_latest_definition", **process)
     timers = session.put("find_start_timers_of_process", **process)
     await session.send()
     before = stored_definition(latest.rows[0]) if latest.rows else None
-    if before is not None and (before.checksum, before.methods) == (resource.checksum, new.methods):
+    same = (resource.checksum, new.methods)
+    if before is not None and not before.deleted and (before.checksum, before.methods) == same:
         return before
     put_keys(session, "delete_jobs", [row[0] for row in timers.rows])
     session.put("delete_starts_of_process", **process)

@@ -61,6 +61,10 @@ class Operating:
         """Delete a version that no instance is of."""
         return await deploying.delete_definition(self._rest, definition)
 
+    async def purge_definitions(self, *, deleted_before: int) -> int:
+        """Remove versions that were deleted long ago."""
+        return await deploying.purge_definitions(self._rest, deleted_before)
+
     async def delete_form(self, form: int) -> bool:
         """Delete a version with its file."""
         return await deploying.delete_form(self._rest, form)

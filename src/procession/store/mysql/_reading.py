@@ -169,6 +169,7 @@ def stored_definition(row: Columns) -> StoredDefinition:
         elements=_decode_texts(row[10]),
         methods=_decode_texts(row[11]),
         tenant=row[12],
+        deleted=len(row) > 13 and bool(row[13]),
     )
 
 

@@ -86,7 +86,7 @@ def _decide(
 ) -> StoredDefinition:
     """The version that a definition is: the latest one if that is the same, or a new one."""
     before = latest.get(new.process_id)
-    if before and (before.checksum, before.methods) == (resource.checksum, new.methods):
+    if before and not before.deleted and (before.checksum, before.methods) == (resource.checksum, new.methods):
         return msgspec.structs.replace(before, created=False)
     stored = StoredDefinition(
         key=new.key,

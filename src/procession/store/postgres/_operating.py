@@ -45,7 +45,11 @@ class Operating:
 
     async def delete_definition(self, definition: int) -> bool:
         """Delete a version that no instance is of."""
-        return bool(await self._rest.fetch("delete_definition", definition))
+        return bool(await self._rest.fetch("delete_definition", definition, self._bound_now()))
+
+    async def purge_definitions(self, *, deleted_before: int) -> int:
+        """Remove versions that were deleted long ago."""
+        return (await self._rest.fetch("purge_definitions", deleted_before))[0][0]
 
     # -- batches --------------------------------------------------------------------------------------------------
     async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:

@@ -23,6 +23,7 @@ class StoredDefinition(Row, kw_only=True):
     elements: list[str]
     methods: list[str]
     tenant: str = ""
+    deleted: bool = False  # nothing finds it any more but its own key
     created: bool = False  # in the answer to a deployment: True where it made a new version
 
 

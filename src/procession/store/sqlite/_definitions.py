@@ -58,6 +58,7 @@ def read_definition(row: Any) -> StoredDefinition:  # noqa: ANN401 - a row of a 
         elements=_decode_texts(row[10]),
         methods=_decode_texts(row[11]),
         tenant=row[12],
+        deleted=len(row) > 13 and bool(row[13]),
     )
 
 
@@ -97,8 +98,8 @@ def _deploy_definition(
     latest = session.rows("find_latest_definition", **process)
     version = 1
     if latest:
-        last_version, checksum, methods, key = latest[0]
-        if checksum == resource.checksum and _decode_texts(methods) == new.methods:
+        last_version, checksum, methods, key, is_deleted = latest[0]
+        if not is_deleted and checksum == resource.checksum and _decode_texts(methods) == new.methods:
             return load_definitions(session, [key])[0]
         version = last_version + 1
     session.run("delete_start_timers_of_process", **process)

@@ -65,6 +65,10 @@ class Operating:
         """Delete a version that no instance is of."""
         return await self._write(partial(_delete_definition, key=definition))
 
+    async def purge_definitions(self, *, deleted_before: int) -> int:
+        """Remove versions that were deleted long ago."""
+        return await self._write(partial(_purge_definitions, deleted_before=deleted_before))
+
     # -- batches --------------------------------------------------------------------------------------------------
     async def create_batch(self, batch: NewBatch, job: NewJob) -> bool:
         """Begin a batch."""
@@ -136,13 +140,18 @@ def _delete_instances(session: Session, keys: Sequence[int]) -> list[int]:
 
 
 def _delete_definition(session: Session, key: int) -> bool:
-    resource = session.value("delete_definition", key=key)
-    if resource is None:
+    if session.value("delete_definition", key=key, now=session.now) is None:
         return False
     for name in ("delete_deployment_definition", "delete_starts_of_definition", "delete_start_timers_of_definition"):
         session.run(name, key=key)
-    session.run("delete_resource", key=resource)
     return True
+
+
+def _purge_definitions(session: Session, deleted_before: int) -> int:
+    rows = session.rows("purge_definitions", deleted_before=deleted_before)
+    for (resource,) in rows:
+        session.run("delete_resource", key=resource)
+    return len(rows)
 
 
 def _advance(session: Session, advance: BatchAdvance) -> bool:

@@ -62,7 +62,7 @@ class TestDeletion:
         assert found == [*(step.instance for step in early), orphan.instance]
         assert pages == 4
 
-    async def test_a_version_goes_when_no_instance_is_of_it(self, store: Store, keys: Keys) -> None:
+    async def test_a_version_goes_when_no_instance_is_of_it(self, store: Store, keys: Keys, clock: ManualClock) -> None:
         """With its start events and its file."""
         (kept, gone) = await deploy(
             store, keys, definition(keys, "kept"), definition(keys, "gone", messages=["paid"], timers=[9])
@@ -73,12 +73,36 @@ class TestDeletion:
         await store.delete_instances([step.instance])
         assert await store.delete_definition(gone.key)
         assert not await store.delete_definition(gone.key)
-        assert await store.definitions([gone.key]) == []
+        assert await store.find_definition("gone") is None
+        assert [row.process_id for row in await store.list_definitions()] == ["kept"]
+        assert [row.deleted for row in await store.definitions([gone.key, kept.key])] in ([True, False], [False, True])
         assert await store.list_subscriptions(name="paid") == []
         assert await jobs_of(store, kind=JobKind.TIMER) == []
         assert await store.resource(kept.resource) is not None
         assert await store.delete_definition(kept.key)
+        assert await store.resource(kept.resource) is not None
+        assert await store.purge_definitions(deleted_before=clock()) == 2
         assert await store.resource(kept.resource) is None
+        assert await store.definitions([gone.key, kept.key]) == []
+
+    async def test_a_deleted_version_stays_for_an_instance_that_somebody_has_just_started(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        """Its number is not given again, and the same bytes make a new version."""
+        (old,) = await deploy(store, keys, definition(keys, "order"))
+        assert await store.delete_definition(old.key)
+        late = start_step(keys, definition=old.key, status=Status.COMPLETED)
+        await apply(store, keys, late)
+        (new,) = await deploy(store, keys, definition(keys, "order"))
+        assert (new.version, new.created) == (2, True)
+        assert await store.purge_definitions(deleted_before=clock() - 1) == 0
+        assert await store.purge_definitions(deleted_before=clock()) == 0
+        assert [row.deleted for row in await store.definitions([old.key])] == [True]
+        assert await store.resource(old.resource) is not None
+        await store.delete_instances([late.instance])
+        assert await store.purge_definitions(deleted_before=clock()) == 1
+        assert await store.resource(old.resource) is None
+        assert [row.version for row in await store.list_definitions()] == [2]
 
 
 def _job(keys: Keys, instance: int = 0) -> NewJob:

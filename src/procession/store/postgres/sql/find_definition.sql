@@ -4,7 +4,7 @@ select d.key, d.process_id, d.version, d.name, d.version_tag, d.resource, r.name
 from procession.definition d
 join procession.resource r on r.key = d.resource
 join procession.deployment p on p.key = d.deployment
-where d.tenant = $1 and d.process_id = $2
+where d.tenant = $1 and d.process_id = $2 and d.deleted_at is null
   and ($3::int = 0 or d.version = $3)
   and ($4 = '' or d.version_tag = $4)
   and ($5::bigint = 0 or d.key in (select definition from procession.deployment_definition where deployment = $5))

@@ -4,5 +4,5 @@ select d.key, d.process_id, d.version, d.name, d.version_tag, d.resource, r.name
 from procession.definition d
 join procession.resource r on r.key = d.resource
 join procession.deployment p on p.key = d.deployment
-where ($1 = '' or d.process_id = $1) and ($2 = '' or d.tenant = $2)
+where d.deleted_at is null and ($1 = '' or d.process_id = $1) and ($2 = '' or d.tenant = $2)
 order by d.process_id, d.version desc, d.tenant

@@ -4,7 +4,7 @@ SELECT
     definition.elements, definition.methods, definition.tenant
 FROM procession_definition AS definition
 JOIN procession_resource AS resource ON resource.key = definition.resource
-WHERE definition.process_id = :process_id AND definition.tenant = :tenant
+WHERE definition.process_id = :process_id AND definition.tenant = :tenant AND definition.deleted_at IS NULL
     AND (:version = 0 OR definition.version = :version)
     AND (:version_tag = '' OR definition.version_tag = :version_tag)
     AND (
