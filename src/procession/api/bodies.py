@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,22 @@ from procession.api.settings import Settings
 
 PARTS_MAX = 200
 FIELD_BYTES_MAX = 64 * 1024  # of a part that is no file
+
+
+DRAINED_BYTES_MAX = 1024 * 1024  # of a body that is refused: a client that is still sending would not see the answer
+DRAINED_S = 1.0
+
+
+async def drain(request: Request) -> None:
+    """Read on for a moment and forget it."""
+    seen = 0
+    with suppress(TimeoutError, ClientDisconnect, RuntimeError):
+        async with asyncio.timeout(DRAINED_S):
+            while seen < DRAINED_BYTES_MAX:
+                message = await request.receive()
+                seen += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
 
 
 async def read_body(request: Request, endpoint: Endpoint, settings: Settings) -> Any:  # noqa: ANN401 - what the endpoint says

@@ -83,6 +83,7 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
     load: Load = Load.FREE
     entity: str = ""  # what it changes, for the audit log; empty: it changes nothing
     documented: bool = True
+    any_role: bool = False  # whoever has a name, whatever the roles
 
     @property
     def statuses(self) -> tuple[int, ...]:

@@ -90,6 +90,8 @@ def _operation(endpoint: Endpoint, of_type: dict[int, Any], *, identity: bool) -
         operation["requestBody"] = {"required": not endpoint.optional, "content": content}
     if identity and endpoint.role is not None:
         operation["security"] = [{"basic": []}, {"bearer": []}]
+        if endpoint.any_role:
+            return operation
         operation["description"] = f"Needs the role `{endpoint.role.value}`, or one that includes it."
     return operation
 

@@ -219,6 +219,7 @@ def acceptor(filter_: Request | None, specials: Specials) -> Callable[[Any], boo
         wanted = getattr(filter_, name)
         if wanted is UNSET or wanted is None:
             continue
+        _check(wanted)
         if name == "or_":
             options = [acceptor(option, specials) for option in wanted]
             tests.append(lambda record, options=options: any(option(record) for option in options))
@@ -228,6 +229,12 @@ def acceptor(filter_: Request | None, specials: Specials) -> Callable[[Any], boo
         else:
             tests.append(lambda record, wanted=wanted, name=name: holds(wanted, getattr(record, name)))
     return lambda record: all(test(record) for test in tests)
+
+
+def _check(wanted: Any) -> None:  # noqa: ANN401 - any condition
+    """Refuse what cannot be looked for, whether there is anything to look at or not. Raises Problem."""
+    if isinstance(wanted, TextFilter) and isinstance(wanted.like, str):
+        _pattern(wanted.like)
 
 
 def holds(wanted: Any, value: Any) -> bool:  # noqa: ANN401 - any condition on any value

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from procession.api.admission import Gate
 from procession.api.audit import Auditor
-from procession.api.bodies import read_body, read_uploads
+from procession.api.bodies import drain, read_body, read_uploads
 from procession.api.desk import Desk
 from procession.api.endpoints import Call, Content, Endpoint, Load
 from procession.api.guard import Asgi, Guard
@@ -88,13 +88,15 @@ class Web:
                     who = NOBODY
                 else:
                     who = await self._identity.who(request.headers.get("authorization"))
-                _check_role(who, endpoint.role)
+                _check_role(who, None if endpoint.any_role else endpoint.role)
                 response = await self._serve(endpoint, request, who)
             except Gone:
                 metrics.disconnects.inc()
                 response = Response(status_code=499)
             except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a problem document
                 response = answer_of(error, request.url.path)
+                if response.status_code == 413:
+                    await drain(request)
             finally:
                 metrics.open.dec()
             took_s = loop.time() - began

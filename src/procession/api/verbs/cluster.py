@@ -225,10 +225,10 @@ def _get(path: str, operation: str, verb: Any, summary: str, answer: Any, **more
 
 
 ENDPOINTS = (
-    _get("/topology", "getTopology", topology, "The processes that work on the database", Topology, role=Role.WORKER),
+    _get("/topology", "getTopology", topology, "The processes that work on the database", Topology, any_role=True),
     _get("/status", "getStatus", status, "Whether the database answers", type(None), role=None, status=204),
     _get("/license", "getLicense", licence, "None is needed", Licence, role=None, group="License"),
-    _get("/authentication/me", "getAuthentication", me, "Who one is", Me, role=Role.WORKER, group="Authentication"),
+    _get("/authentication/me", "getAuthentication", me, "Who one is", Me, any_role=True, group="Authentication"),
     Endpoint(
         method="PUT",
         path="/clock",

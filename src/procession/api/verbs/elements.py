@@ -209,7 +209,7 @@ async def activate_activities(call: Call) -> None:
     body: ActivateActivities = call.body
     key = key_of(call.path["adHocSubProcessInstanceKey"], "adHocSubProcessInstanceKey")
     if body.cancel_remaining_instances:
-        raise Problem(501, "cancelRemainingInstances is not served here: terminate them by a modification")
+        raise Problem(400, "cancelRemainingInstances is not served here: terminate them by a modification")
     row = await owner_of(call, key)
     state = await call.desk.app.state_of(row)
     definition = await call.desk.app.compiled(row.definition)
@@ -271,7 +271,7 @@ ENDPOINTS = (
         group="Ad-hoc sub-process",
         body=ActivateActivities,
         status=204,
-        problems=(409, 501),
+        problems=(409,),
         load=Load.COMMAND,
         entity="PROCESS_INSTANCE",
     ),

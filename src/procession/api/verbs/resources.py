@@ -267,7 +267,7 @@ async def delete_resource(call: Call) -> DeletedResource:
         case StoredForm():
             await call.desk.app.delete_form(row.key)
         case StoredDecision():
-            raise Problem(501, "Decisions cannot be deleted: deploy a version without the rules instead")
+            raise Problem(409, "Decisions cannot be deleted: deploy a version without the rules instead")
     return DeletedResource(resource_key=str(row.key))
 
 
@@ -344,7 +344,7 @@ ENDPOINTS = (
         body=DeleteResource,
         optional=True,
         answer=DeletedResource,
-        problems=(409, 501),
+        problems=(409,),
         entity="RESOURCE",
     ),
     _get("/forms/{formKey}", "getFormByKey", get_form, "A deployed form", Form, group="Form"),

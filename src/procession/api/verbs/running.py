@@ -154,7 +154,7 @@ async def create_instance(call: Call) -> CreatedInstance:
     body: CreateProcessInstance = call.body
     tenant = call.desk.tenant(call.who, body.tenant_id)
     if body.runtime_instructions:
-        raise Problem(501, "runtimeInstructions are not served: terminate an element by a modification instead")
+        raise Problem(400, "runtimeInstructions are not served: terminate an element by a modification instead")
     app = call.desk.app_of(tenant)
     definition = await _definition(call, app, body)
     business_id = body.business_id if isinstance(body.business_id, str) else ""
@@ -256,7 +256,7 @@ def _activated(instruction: ActivateInstruction, globally: Variables) -> Activat
 def _moved(instruction: MoveInstruction, globally: Variables) -> Move:
     for each in instruction.variable_instructions:
         if each.scope_id:
-            raise Problem(501, "Variables of a scope are not served in a move: activate and terminate instead")
+            raise Problem(400, "Variables of a scope are not served in a move: activate and terminate instead")
         globally.update(each.variables)
     source = instruction.source_element_instruction
     if isinstance(source, SourceById):
@@ -352,7 +352,7 @@ ENDPOINTS = (
         group=GROUP,
         body=CreateProcessInstance,
         answer=CreatedInstance,
-        problems=(404, 409, 501, 504),
+        problems=(404, 409, 504),
         load=Load.COMMAND,
         entity="PROCESS_INSTANCE",
     ),
@@ -364,7 +364,7 @@ ENDPOINTS = (
         "Change where an instance stands",
         body=ModifyProcessInstance,
         optional=False,
-        problems=(409, 501, 504),
+        problems=(409, 504),
     ),
     _command(
         "migration",
