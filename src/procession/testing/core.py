@@ -49,7 +49,8 @@ from procession.core.commands import (
 )
 from procession.core.decide import decide_at_length
 from procession.core.events import Activated, Event, FlowTaken, JobCreated, Passed, Terminated
-from procession.core.state import ElementInstance, Incident, Wait
+from procession.core.life import strays
+from procession.core.state import ElementInstance, Incident, Phase, Wait
 from procession.errors import Rejected
 from procession.ids import Keys
 from procession.model.definition import Definition
@@ -83,6 +84,7 @@ class CoreRun:
         self.steps = 0
         self.longest = 0  # events of the longest step
         self._folded: State | None = None
+        self._phases: dict[int, Phase] = {}
         self._jobs: dict[int, JobCreated] = {}
 
     # -- commands -------------------------------------------------------------------------------------------------
@@ -138,6 +140,7 @@ class CoreRun:
         self.last = decision.events
         self.events += decision.events
         check(self.definition, decision.state)
+        assert not (found := strays(self._phases, decision.events)), found
         self._jobs.update({event.key: event for event in decision.events if isinstance(event, JobCreated)})
         self._folded = fold(decision.events, self._folded)
         raw = encode_state(decision.state)
