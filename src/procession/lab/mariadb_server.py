@@ -17,6 +17,7 @@ from procession.lab._accounts import give, run_as
 from procession.lab._own_server import OwnServer
 
 CONNECT_S_MAX: Final = 1.0
+USER: Final = "root"  # the server's own first user
 PROGRAM_FOLDERS: Final = ("/usr/local/sbin", "/usr/sbin", "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")
 
 _DURABLE: Final = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "ON"}
@@ -51,7 +52,7 @@ class MariadbServer(OwnServer):
 
     def url(self, database: str = "mysql") -> str:
         """The address of a database on this server; it stays the same over stops and restarts."""
-        return f"mysql://root:{self._password}@127.0.0.1:{self._port}/{database}"
+        return f"mysql://{USER}:{self._password}@127.0.0.1:{self._port}/{database}"
 
     def _initialise(self, directory: Path) -> None:
         account = self._account

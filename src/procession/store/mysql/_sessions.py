@@ -176,24 +176,25 @@ class Session:
         return packets
 
     async def _send(self, packet: list[tuple[Answer, bytes]]) -> None:
-        connection = self.connection
-        answered = 0
         self.round_trips += 1
+        answered: list[Answer] = []
         try:
             async with asyncio.timeout(self._options.deadline_s):
-                await connection.query(b";".join([sql for _, sql in packet]))
-                for answer, _ in packet:
-                    if answered:
-                        await connection.next_result()
-                    result = connection._result  # noqa: SLF001 - the cursor would ask for warnings in between
-                    answer.rows, answer.count, answer.inserted = (
-                        result.rows or (),
-                        result.affected_rows,
-                        result.insert_id,
-                    )
-                    answered += 1
+                await self.connection.query(b";".join([sql for _, sql in packet]))
+                await self._read([answer for answer, _ in packet], answered)
         except BaseException as failure:
-            raise self._after(failure, packet[min(answered, len(packet) - 1)][0].name) from failure
+            raise self._after(failure, packet[min(len(answered), len(packet) - 1)][0].name) from failure
+
+    async def _read(self, answers: list[Answer], answered: list[Answer]) -> None:
+        """Read the answer to each statement of a packet; those that came are in ``answered``."""
+        connection = self.connection
+        for answer in answers:
+            if answered:
+                await connection.next_result()
+            result = connection._result  # noqa: SLF001 - the cursor would ask for warnings in between
+            answer.rows = result.rows or ()
+            answer.count, answer.inserted = result.affected_rows, result.insert_id
+            answered.append(answer)
 
     async def _roll_back(self) -> None:
         self._gathered.clear()
