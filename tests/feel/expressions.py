@@ -102,7 +102,7 @@ VALUES = st.recursive(
         st.times(),
         st.datetimes(),
         st.timedeltas(),
-        st.just(Decimal("1e6144")),
+        st.sampled_from([Decimal("1e6144"), Decimal("1e999999"), Decimal("-1e-6176"), -(10**40), "\ud800", (1,)]),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["a", "b", "x"]), inner, max_size=2)

@@ -205,6 +205,12 @@ def test_relatives_of_python_s_types_count_as_what_they_extend(value, text, expe
     assert evaluate_with_warnings(text, {"x": value})[0] == expected
 
 
+def test_an_int_of_any_size_becomes_a_number_of_json_or_a_text():
+    assert feel.to_json(10**34 - 1) == 10**34 - 1
+    assert feel.to_json(10**40 + 1) == 1e40
+    assert feel.to_json([10**5000]) == ["1.000000000000000000000000000000000E+5000"]
+
+
 def test_half_a_character_from_json_is_none():
     assert evaluate('from json("{\\"a\\": [\\"x\\\\ud800y\\", \\"\\\\ud83d\\\\ude00\\"]}").a') == [
         "x\ufffdy",

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from zoneinfo import ZoneInfo
 
+import isodate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,6 +138,59 @@ def test_the_difference_of_two_instants_is_what_python_says(first, second, offse
     a = first.replace(tzinfo=timezone(timedelta(hours=offset)))
     b = second.replace(tzinfo=timezone(timedelta(hours=other)))
     assert feel.to_python(feel.compile("a - b").evaluate({"a": a, "b": b})) == a - b
+
+
+@given(st.dates(date(1000, 1, 1), date(9000, 1, 1)), st.integers(min_value=-5000, max_value=5000))
+def test_months_are_added_to_dates_as_isodate_adds_them(day, months):
+    found = feel.compile("day + m").evaluate({"day": day, "m": feel.MonthsDuration(months)})
+    assert feel.to_python(found) == day + isodate.Duration(months=months)
+
+
+@given(WALLS, ZONES, st.integers(min_value=-500, max_value=500))
+def test_months_keep_the_wall_clock_as_isodate_keeps_it(wall, zone, months):
+    found = feel.compile("start + m").evaluate(
+        {"start": wall.replace(tzinfo=ZoneInfo(zone)), "m": feel.MonthsDuration(months)}
+    )
+    assert feel.to_python(found).replace(tzinfo=None) == wall + isodate.Duration(months=months)
+
+
+@given(
+    st.integers(0, 99),
+    st.integers(0, 23),
+    st.integers(0, 59),
+    st.integers(0, 59),
+    st.integers(0, 999_999),
+    st.booleans(),
+)
+def test_days_durations_are_read_as_isodate_reads_them(days, hours, minutes, seconds, micro, negative):
+    text = f"{'-' if negative else ''}P{days}DT{hours}H{minutes}M{seconds}.{micro:06d}S"
+    assert feel.to_python(feel.compile("duration(text)").evaluate({"text": text})) == isodate.parse_duration(text)
+
+
+@given(st.integers(0, 300), st.integers(0, 30), st.booleans())
+def test_months_durations_are_read_as_isodate_reads_them(years, months, negative):
+    text = f"{'-' if negative else ''}P{years}Y{months}M"
+    expected = isodate.parse_duration(text)
+    sign = -1 if negative else 1
+    found = feel.compile("duration(text)").evaluate({"text": text})
+    assert found.months == sign * (years * 12 + months)
+    if found.months:  # isodate makes an empty timedelta of none
+        assert int(expected.years * 12 + expected.months) == found.months
+
+
+@given(st.datetimes(datetime(1000, 1, 1), datetime(9999, 1, 1)), st.integers(-839, 839))  # noqa: DTZ001
+def test_dates_and_times_are_written_so_that_isodate_reads_the_same(wall, offset):
+    value = wall.replace(tzinfo=timezone(timedelta(minutes=offset)))
+    text = feel.compile("string(x)").evaluate({"x": value})
+    assert isodate.parse_datetime(text) == value
+    assert feel.to_python(feel.compile("date and time(text)").evaluate({"text": text})) == value
+
+
+@given(st.dates())
+def test_weeks_and_weekdays_are_those_of_iso_8601(day):
+    found = feel.compile("[week of year(d), d.weekday, day of year(d)]").evaluate({"d": day})
+    _, week, weekday = day.isocalendar()
+    assert found == [week, weekday, day.timetuple().tm_yday]
 
 
 @given(st.dates(), st.integers(min_value=-5000, max_value=5000))

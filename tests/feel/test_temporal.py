@@ -185,3 +185,19 @@ def test_what_python_cannot_hold_is_refused():
     for text in ('@"10000-01-01"', '@"P9999999999D"'):
         with pytest.raises(ValueError, match="Python's"):
             feel.to_python(evaluate(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ('@"0500-06-01T12:00:00@Europe/Berlin"', "PT53M28S"),  # before there were zones: the sun's time of the place
+        ('@"-0001-06-01T12:00:00@Europe/Berlin"', "PT53M28S"),
+        ('@"2024-06-01T12:00:00@Europe/Berlin"', "PT2H"),
+        ('@"12000-06-01T12:00:00@Europe/Berlin"', "PT2H"),
+        ('@"12000-06-01T12:00:00@Asia/Kolkata"', "PT5H30M"),
+        ('@"12000-01-01T12:00:00@Europe/Moscow"', "PT3H"),  # 2000 had other rules than today
+        ('@"999999999-07-01T12:00:00@Europe/Moscow"', "PT3H"),
+    ],
+)
+def test_a_zone_has_an_offset_in_any_year(text, offset):
+    assert text_of(f"({text}).time offset") == offset

@@ -53,7 +53,7 @@ NEVER = {
     "an unknown zone of a date": (timer("date", "2030-01-31T09:00:00[Mars/Base]"), "INVALID_TIMER"),
     "a duration beyond all years": (timer("timer", "P9000Y"), "INVALID_TIMER"),
     "a duration in words": (timer("timer", "soon"), "INVALID_TIMER"),
-    "an expression that gives no duration": (timer("timer", '=duration("soon")'), "INVALID_TIMER"),
+    "an expression that gives no duration": (timer("timer", '=duration("soon")'), "FEEL_CONSTANT"),
     "an expression that gives a number": (timer("timer", "=5"), "INVALID_TIMER"),
     "an expression that gives a cycle without pause": (boundary_cycle('="R/PT0S"'), "INVALID_TIMER"),
     "no retries": (job('retries="0"'), "INVALID_RETRIES"),

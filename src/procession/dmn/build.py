@@ -11,7 +11,7 @@ from typing import Final
 from procession.dmn.limits import CONSTANTS_KEPT
 from procession.dmn.run import Boxed, DecisionRun, Place, Variables
 from procession.dmn.types import Coercion, Types
-from procession.feel import Expression, FeelSyntaxError, UnaryTests, compile_unary_tests
+from procession.feel import Expression, FeelSyntaxError, UnaryTests, compile_unary_tests, flaws
 from procession.feel import compile as compile_feel
 from procession.feel.problems import Invalid
 from procession.feel.syntax import TypeNode
@@ -23,6 +23,9 @@ NO_NAMES: Final[Names] = frozenset()
 
 # Texts whose value needs no evaluation; most output entries of tables are such.
 _CONSTANT: Final = re.compile(r'-?\d{1,34}(\.\d{1,34})?|"[^"\\]{0,1000}"|true|false|null', re.ASCII)
+
+# Only calls, literals of dates and divisions can be constants without a value, but for few.
+_MAY_BE_FLAWED: Final = re.compile(r"[(@/]")
 
 # What expressions see that are compiled in place of those that cannot be compiled.
 _NOTHING: Final = compile_feel("null")
@@ -69,10 +72,12 @@ class Build:
         if not text or not self.speaks_feel(element):
             return None
         try:
-            return compile_feel(text, names, members=self.members, types=self.types.shapes)
+            compiled = compile_feel(text, names, members=self.members, types=self.types.shapes)
         except FeelSyntaxError as problem:
             self._syntax_error(element, problem)
             return _NOTHING
+        self._remark_flaws(element, text, names, tests=False)
+        return compiled
 
     def constant(self, element: Xml) -> tuple[object] | None:
         """The value of a text that is a plain number, string or the like, which most output entries are."""
@@ -91,10 +96,20 @@ class Build:
         if element is None or text in ("", "-") or not self.speaks_feel(element):
             return None
         try:
-            return compile_unary_tests(text, names, members=self.members, types=self.types.shapes)
+            compiled = compile_unary_tests(text, names, members=self.members, types=self.types.shapes)
         except FeelSyntaxError as problem:
             self._syntax_error(element, problem)
             return NOT_FEEL
+        self._remark_flaws(element, text, names, tests=True)
+        return compiled
+
+    def _remark_flaws(self, element: Xml, text: str, names: Names, *, tests: bool) -> None:
+        """What can never have a value is null by the standard, and probably a mistake."""
+        if not _MAY_BE_FLAWED.search(text):
+            return
+        for flaw in flaws(text, names, members=self.members, tests=tests):
+            message = f"The expression can never have a value: {flaw.message} (column {flaw.column}): {text!r:.200}"
+            self.findings.warning("FEEL_CONSTANT", message, element.first("text") or element)
 
     def _syntax_error(self, element: Xml, problem: FeelSyntaxError) -> None:
         at = element.first("text") or element

@@ -130,7 +130,7 @@ def _found_imports(root: Xml, known: Iterable[DecisionModel], findings: Findings
             findings.error("AMBIGUOUS_IMPORT", message, element, "Give each model a namespace of its own")
         elif namespace not in models:
             message = f"The model with the namespace '{namespace}' is imported, but it was not given"
-            findings.error("MISSING_IMPORT", message, element, "Deploy the imported file before or together with this one")
+            findings.error("MISSING_IMPORT", message, element, "Deploy the imported file before, or with this one")
         elif name and any(name == other for other, _ in found):
             findings.error("NAME_TWICE", f"There are two imports with the name '{name}'", element)
         else:

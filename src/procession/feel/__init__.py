@@ -15,6 +15,7 @@ from procession.feel import functions as _functions  # registers the built-in fu
 from procession.feel.convert import from_json, to_json, to_python
 from procession.feel.expression import Expression, UnaryTests, compile_unary_tests
 from procession.feel.expression import compile_expression as compile  # noqa: A004 - the name of what it does, as in re
+from procession.feel.flaws import flaws
 from procession.feel.problems import FeelSyntaxError, FeelWarning
 from procession.feel.ranges import Range
 from procession.feel.run import Function
@@ -35,6 +36,7 @@ __all__ = [
     "UnaryTests",
     "compile",
     "compile_unary_tests",
+    "flaws",
     "from_json",
     "text_of",
     "to_json",

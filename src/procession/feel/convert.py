@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import cast
 
 from procession.feel.limits import CHARACTERS_PER_TURN, VALUE_DEPTH_MAX, VALUE_PARTS_MAX
-from procession.feel.numbers import as_int_if_whole, is_number
+from procession.feel.numbers import INT_MAX, ROUGH, as_int_if_whole, is_number
 from procession.feel.problems import Invalid, LimitReached
 from procession.feel.ranges import Range
 from procession.feel.run import Budget, Function
@@ -52,8 +52,10 @@ def _json(value: object, depth: int, budget: Budget) -> Json:
     if depth > VALUE_DEPTH_MAX:
         raise LimitReached("VALUE_DEPTH_MAX", VALUE_DEPTH_MAX)
     match value:
-        case None | bool() | int():
+        case None | bool():
             return value
+        case int():
+            return value if -INT_MAX <= value <= INT_MAX else _json_number(ROUGH.plus(Decimal(value)))
         case str():
             budget.spend(len(value) // CHARACTERS_PER_TURN)
             return value

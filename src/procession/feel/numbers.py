@@ -38,6 +38,9 @@ for _signal in (Clamped, Inexact, Rounded, Subnormal, Underflow):
 # Wide enough to be exact for any two decimals of 34 digits.
 _WIDE: Final = Context(prec=20_000, Emin=-99_999, Emax=99_999)
 
+# 34 digits and any exponent, for what comes from outside.
+ROUGH: Final = Context(prec=34, Emin=-999_999_999, Emax=999_999_999)
+
 # Ints up to here are exact in 34 digits.
 INT_MAX: Final = 10**34 - 1
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from procession.feel import FeelSyntaxError, FeelWarning
+from procession.feel import FeelSyntaxError, FeelWarning, flaws
 from procession.feel import compile as compile_feel
 from procession.model.definition import Evaluable
 from procession.model.juel import JuelError, compile_juel, has_expression
@@ -155,6 +155,13 @@ class Expressions:
             report = self._findings.gap if bare else self._findings.error
             report("FEEL_SYNTAX", message, at)
             return Unreadable(text)
+        found = flaws(body)
+        for flaw in found:
+            message = f"The {what} '{_short(body)}' can never have a value: {flaw.message} ({_place(flaw)})"
+            report = self._findings.gap if bare else self._findings.error
+            report("FEEL_CONSTANT", message, at, "Correct it, or write null where nothing is meant")
+        if found and not compiled.names:
+            return Unreadable(text)  # all has been said about it
         self._compiled[body] = compiled
         return compiled
 
@@ -215,6 +222,10 @@ def foreign_language(language: str) -> str:
     if not lowered or "feel" in lowered or "juel" in lowered or "xpath" in lowered:
         return ""
     return language if any(name in lowered for name in _FOREIGN) else ""
+
+
+def _place(flaw: FeelWarning) -> str:
+    return f"line {flaw.line}, column {flaw.column}"
 
 
 def _short(text: str) -> str:
