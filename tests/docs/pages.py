@@ -28,6 +28,7 @@ from tests.support.sources import ROOT
 GUIDES = (
     "getting-started",
     "concepts",
+    "bpmn",
     "handlers",
     "messages-and-timers",
     "decisions-in-processes",

@@ -26,7 +26,16 @@ def test_every_guide_is_linked_from_the_first_page():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_a_page_uses_known_languages_only(page: Path):
-    assert {block.language for block in blocks_of(page)} <= {"python", "text", "sh", "console", "json", "xml", "sql"}
+    assert {block.language for block in blocks_of(page)} <= {
+        "python",
+        "text",
+        "sh",
+        "console",
+        "json",
+        "xml",
+        "sql",
+        "mermaid",
+    }
 
 
 def test_a_block_that_prints_something_else_is_noticed(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from procession.model.reader.reading import Reading
 
 _OCCURRING: Final = frozenset({Trigger.MESSAGE, Trigger.TIMER, Trigger.SIGNAL, Trigger.CONDITIONAL})
 _THROWN_WITHIN: Final = frozenset({Trigger.ERROR, Trigger.ESCALATION, Trigger.COMPENSATION})
-_ALLOWED: Final = {
+ALLOWED: Final = {
     "the start of a process": _OCCURRING,
     "the start of a sub-process": frozenset[Trigger](),
     "the start of an event sub-process": _OCCURRING | _THROWN_WITHIN,
@@ -42,7 +42,7 @@ def trigger_fits_position(process: ProcessDraft, reading: Reading) -> None:
             continue
         position = _position(process, draft)
         for event in draft.events:
-            if event.trigger not in _ALLOWED[position] and position != "the start of a sub-process":
+            if event.trigger not in ALLOWED[position] and position != "the start of a sub-process":
                 name = event.trigger.name.lower()
                 message = f"{draft.label} has the trigger '{name}', which {position} cannot have"
                 reading.findings.error("TRIGGER_NOT_ALLOWED", message, draft.xml)
