@@ -88,3 +88,47 @@ async def test_the_timer_and_message_of_a_deleted_version_start_nothing(stage: S
         await stage.app.delete_definition(row.process_definition_key)
     published = await stage.app.publish("paid")
     assert published.process_instance_keys == []
+
+
+async def test_a_batch_does_not_migrate_to_a_version_that_is_deleted_meanwhile(stage: Stage):
+    """Its items fail, and say why; nobody starts or restarts anything of it either."""
+    await stage.deploy(process("order").start().user("check").end())
+    keys = [await stage.start("order") for _ in range(3)]
+    second = await stage.deploy(process("order").start().user("check").user("pack").end())
+    batch = await stage.app.batch("migrate", target_process_definition_key=second)
+    await stage.app.delete_definition(second)
+    for _ in range(5):
+        await stage.pass_time(1_000)
+    found = await stage.app.batch_progress(batch)
+    assert (found.state, found.done, found.failed) == ("COMPLETED", 0, 3)
+    assert f"Expected process definition {second} to be deployed" in (await stage.app.batch_errors(batch))[0].message
+    await stage.app.cancel(keys[0])
+    for refused in (
+        stage.app.batch("migrate", target_process_definition_key=second),
+        stage.app.migrate_instance(keys[1], second),
+        stage.app.restart(keys[0], before=["check"], process_definition_key=second),
+        stage.app.start_version(second),
+        stage.app.definition_xml(second),
+    ):
+        with pytest.raises(NotFound):
+            await refused
+
+
+async def test_a_start_that_is_on_its_way_when_its_version_is_deleted_does_not_happen(stage: Stage):
+    key = await stage.deploy(process("paid").start(message="paid").user("check").end())
+    published = await stage.app.publish("paid")
+    assert len(published.process_instance_keys) == 1
+    await stage.app.delete_definition(key)
+    await stage.app.run_until_idle()
+    assert await stage.app.instances() == []
+    assert await stage.app.jobs() == []
+
+
+async def test_a_number_of_a_version_is_not_given_twice(stage: Stage):
+    await stage.deploy(process("order").start().user("check").end())
+    second = await stage.deploy(process("order").start().user("check").user("pack").end())
+    await stage.app.delete_definition(second)
+    assert [row.version for row in await stage.app.definitions()] == [1]
+    third = await stage.deploy(process("order").start().user("check").user("pack").end())
+    assert third != second
+    assert [row.version for row in await stage.app.definitions()] == [3, 1]

@@ -97,7 +97,7 @@ class FollowUps:
         try:
             definition, state = await self._instances.copy(instance)
             if isinstance(command, Migrate):
-                target = await self._definitions.obtain(command.definition)
+                target = await self._definitions.obtain_undeleted(command.definition)
                 findings = migration_findings(definition, target, state, command.mapping)
                 return "; ".join(found.message for found in findings if found.severity == "error")
             keys, surroundings = await self._instances.keys(), self._instances.surroundings
@@ -180,7 +180,7 @@ class FollowUps:
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         fences = {job.key: job.lease}
         if isinstance(command, Migrate):
-            target = await self._definitions.obtain(command.definition)
+            target = await self._definitions.obtain_undeleted(command.definition)
             self._instances.submit(instance, Migrating(target, command, future, fences=fences))
         else:
             self._instances.submit(instance, kind(command, future, fences=fences))
@@ -213,7 +213,7 @@ class FollowUps:
 
     async def _start_by_event(self, job: Delivery, follow_up: StartByEvent) -> bool:
         """Start an instance at a start event."""
-        definition = await self._definitions.obtain(follow_up.definition)
+        definition = await self._definitions.obtain_undeleted(follow_up.definition)
         command = StartInstance(
             instance=follow_up.instance,
             variables=follow_up.variables,
@@ -295,7 +295,7 @@ class FollowUps:
     async def _start_timer(self, job: Delivery) -> bool:
         """A timer start event is due: start an instance and put the next firing in the same step."""
         timer = _decode_timer(job.args)
-        definition = await self._definitions.obtain(timer.definition)
+        definition = await self._definitions.obtain_undeleted(timer.definition)
         keys = await self._instances.keys()
         upcoming = following(timer, keys.take(), self._clock.now(), job.tenant)
         command = StartInstance(instance=keys.take(), start=timer.element)
