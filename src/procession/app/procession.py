@@ -35,6 +35,7 @@ from procession.app.connections import end_of, execute
 from procession.app.forms import Forms
 from procession.app.looking import Looking
 from procession.app.operations import Operations
+from procession.app.queueing import Queueing
 from procession.app.sync import SyncProcession
 from procession.app.user_tasks import UserTasks
 from procession.app.verbs import Verbs
@@ -54,7 +55,7 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Verbs):
+class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Queueing, Verbs):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
@@ -89,7 +90,7 @@ class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Ver
         self._sync: SyncProcession | None = None
         self._commits = Commits(self._announce)
         self._may_migrate: bool = self._target.database in MIGRATED_AT_OPEN
-        self.ignores_connections = False
+        self.ignores_connections: bool = False
         self._slots = slots or WorkerSettings()
         self.handlers = Registry()
         self.remote = RemoteWorkers()

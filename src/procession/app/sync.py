@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import CancelledError
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
@@ -21,9 +21,12 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 from procession.app.adapters import Connection
 from procession.app.arguments import seconds
 from procession.app.connections import end_of
+from procession.app.queueing import EnqueuedJob, EnqueueOptions
 from procession.app.sync_verbs import SyncVerbs
 from procession.app.views import ProcessInstance
 from procession.errors import Misconfigured, Unavailable
+from procession.jobs.kinds import FOLLOW_UP_QUEUE
+from procession.store.rows import Statement
 
 if TYPE_CHECKING:
     from procession.app.procession import Procession
@@ -170,13 +173,36 @@ class SyncProcession(SyncVerbs):
         if connection is None or self.app.ignores_connections:
             return self.call(self.app.start(process_id, variables, **options))
         key, statements = self.call(self.app.prepare_start(process_id, variables, **options))
-        waiting = self.app.execute_on(connection, statements)
-        if waiting is not None:
-            getattr(waiting, "close", lambda: None)()
-            message = "The synchronous face takes a synchronous connection; await Procession.start for this one"
-            raise Misconfigured(message)
-        self._expect_commit(connection)
+        self._execute_on(connection, statements, FOLLOW_UP_QUEUE)
         return key
+
+    def enqueue(
+        self,
+        type: str,  # noqa: A002 - Camunda's word
+        args: Any = None,  # noqa: ANN401 - a mapping, or an object with fields
+        *,
+        connection: Connection | None = None,
+        **options: Unpack[EnqueueOptions],
+    ) -> EnqueuedJob:
+        """See ``Procession.enqueue``; with ``connection`` in the transaction of that connection, in this thread."""
+        (enqueued,) = self.enqueue_many(type, [args], connection=connection, **options)
+        return enqueued
+
+    def enqueue_many(
+        self,
+        type: str,  # noqa: A002 - Camunda's word
+        args: Iterable[Any],
+        *,
+        connection: Connection | None = None,
+        **options: Unpack[EnqueueOptions],
+    ) -> list[EnqueuedJob]:
+        """See ``Procession.enqueue_many``."""
+        if connection is None or self.app.ignores_connections:
+            return self.call(self.app.enqueue_many(type, args, **options))
+        enqueued, statements = self.call(self.app.prepare_enqueue(type, args, **options))
+        if enqueued:
+            self._execute_on(connection, statements, enqueued[0].queue)
+        return enqueued
 
     def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:
         """See ``Procession.wait``."""
@@ -189,11 +215,16 @@ class SyncProcession(SyncVerbs):
         return self.app.for_tenant(tenant_id).sync.open()
 
     # -- internal -------------------------------------------------------------------------------------------------
-    def _expect_commit(self, connection: Connection) -> None:
-        """Let the engine look for what the caller is about to commit."""
+    def _execute_on(self, connection: Connection, statements: Sequence[Statement], queue: str) -> None:
+        """Execute on a caller's connection, and let the engine look for what the caller is about to commit."""
+        waiting = self.app.execute_on(connection, statements)
+        if waiting is not None:
+            getattr(waiting, "close", lambda: None)()
+            message = "The synchronous face takes a synchronous connection; await Procession.start for this one"
+            raise Misconfigured(message)
         is_over = end_of(connection)
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self.app.expect_commit, connection, is_over)
+            self._loop.call_soon_threadsafe(self.app.expect_commit, connection, is_over, queue)
 
 
 def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:

@@ -249,6 +249,13 @@ class MemoryStore(Forms, Keeping, Operating, MemoryQueue):
             "memory store has none: use sqlite:// or postgresql://, or start it without `connection=`"
         )
 
+    def job_request(self, jobs: Sequence[NewJob]) -> list[Statement]:
+        """There is no connection that a caller could own."""
+        raise Misconfigured(
+            f"Expected a database to enqueue {len(jobs)} jobs in a transaction of the caller's own, but the memory "
+            "store has none: use sqlite:// or postgresql://, or enqueue without `connection=`"
+        )
+
     # -- nodes ----------------------------------------------------------------------------------------------------
     async def register(self, name: str, details: bytes) -> int:
         """Enter a process."""

@@ -14,6 +14,7 @@ from procession.jobs.kinds import FOLLOW_UP_QUEUE, JobKind
 from procession.store._shared.migrations import check_version
 from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_start_request, clean_text
+from procession.store._shared.requests import requested_jobs
 from procession.store.mysql import _deploying as deploying
 from procession.store.mysql import _jobs as jobs_of
 from procession.store.mysql import _publishing as publishing
@@ -26,6 +27,7 @@ from procession.store.mysql._operating import Operating
 from procession.store.mysql._queue import MysqlQueue
 from procession.store.mysql._sessions import Options, Sessions
 from procession.store.mysql._statements import SOURCES, without_comments
+from procession.store.mysql._transactions import Transactions
 from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
     Deployed,
@@ -107,7 +109,7 @@ class MysqlStore(MysqlQueue, Keeping, Operating):
         """Close every connection."""
         if not self._is_closed:
             self._is_closed = True
-            await asyncio.gather(*(group.close() for group in self._groups))
+            await asyncio.gather(self._transactions.close(), *(group.close() for group in self._groups))
 
     async def migrate(self) -> list[str]:
         """Bring the schema to this program's version."""
@@ -196,9 +198,8 @@ class MysqlStore(MysqlQueue, Keeping, Operating):
         return await steps_of.commit(self._lanes, steps, keys)
 
     async def begin(self) -> StepTransaction:
-        """Raises Misconfigured: it lends no transactions to handlers."""
-        message = "transactional=True works on PostgreSQL and SQLite, not on MySQL and MariaDB (yet)"
-        raise Misconfigured(message)
+        """A transaction for a handler and the end of its job."""
+        return await self._transactions.begin()
 
     async def load(self, instances: Sequence[int]) -> list[StoredInstance]:
         """The instances with these keys."""
@@ -324,6 +325,12 @@ class MysqlStore(MysqlQueue, Keeping, Operating):
             Statement(sql=without_comments(SOURCES["request_start"]), values=job),
         ]
 
+    def job_request(self, jobs: Sequence[NewJob]) -> list[Statement]:
+        """The statement by which a caller's own transaction enqueues."""
+        now = self._clock() if self._clock is not None else None
+        values: dict[str, object] = {"jobs": requested_jobs(jobs), "now": now}
+        return [Statement(sql=without_comments(SOURCES["request_jobs"]), values=values)]
+
     # -- nodes ----------------------------------------------------------------------------------------------------
     async def register(self, name: str, details: bytes) -> int:
         """Enter a process."""
@@ -361,6 +368,7 @@ class MysqlStore(MysqlQueue, Keeping, Operating):
         self._loads = Sessions(1, self._options)
         self._duties = Sessions(2, self._options)
         self._queue = Sessions(2, self._options)
+        self._transactions = Transactions(self._options)
         self._rest = Sessions(self._pool_size, self._options)
         self._groups = (
             *(self._lanes, self._claims, self._finishes, self._enqueues, self._loads),

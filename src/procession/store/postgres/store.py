@@ -13,6 +13,7 @@ from procession.ids import FIRST_PARTITION, Keys, key_of
 from procession.store._shared.migrations import check_version
 from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_start_request, clean_text
+from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.postgres import _reading as reading
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
@@ -338,6 +339,13 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
             Statement(sql=_without_comments(self._statements["start_request_instance"]), values=instance),
             Statement(sql=_without_comments(self._statements["start_request_job"]), values=job),
         ]
+
+    def job_request(self, jobs: Sequence[NewJob]) -> list[Statement]:
+        """The statement by which a caller's own transaction enqueues."""
+        values: dict[str, object] = {"jobs": requested_jobs(jobs), "now": self._bound_now()}
+        if why := refusal_of_json(job.args for job in jobs):
+            raise InvalidValue(f"{why}, got it in the arguments of a job")
+        return [Statement(sql=_without_comments(self._statements["request_jobs"]), values=values)]
 
     # -- nodes ----------------------------------------------------------------------------------------------------
     async def register(self, name: str, details: bytes) -> int:

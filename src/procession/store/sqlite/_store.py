@@ -21,6 +21,7 @@ from procession.store._shared.refusals import (
     check_text,
     check_variables,
 )
+from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
     ClaimedJob,
@@ -352,6 +353,11 @@ class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
             Statement(sql=STATEMENTS["request_instance"], values=instance),
             Statement(sql=STATEMENTS["request_start"], values=job),
         ]
+
+    def job_request(self, jobs: Sequence[NewJob]) -> list[Statement]:
+        """For a ``sqlite3`` connection to the same file."""
+        values: dict[str, object] = {"jobs": requested_jobs(jobs), "now": self._clock()}
+        return [Statement(sql=STATEMENTS["request_jobs"], values=values)]
 
     # -- nodes ----------------------------------------------------------------------------------------------------
     async def register(self, name: str, details: bytes) -> int:
