@@ -34,6 +34,7 @@ class Served:
         self.server = server
         self.client = client
         self.url = server.url
+        self.gate = server.web.gate
 
     async def post(self, path: str, body: object = None, **options) -> httpx.Response:
         return await self.client.post(f"/v2{path}", json={} if body is None else body, **options)

@@ -27,14 +27,18 @@ DRAINED_S = 1.0
 
 async def drain(request: Request) -> None:
     """Read on for a moment and forget it."""
-    seen = 0
     with suppress(TimeoutError, ClientDisconnect, RuntimeError):
         async with asyncio.timeout(DRAINED_S):
-            while seen < DRAINED_BYTES_MAX:
-                message = await request.receive()
-                seen += len(message.get("body", b""))
-                if not message.get("more_body"):
-                    return
+            await _forget(request)
+
+
+async def _forget(request: Request) -> None:
+    seen = 0
+    while seen < DRAINED_BYTES_MAX:
+        message = await request.receive()
+        seen += len(message.get("body", b""))
+        if not message.get("more_body"):
+            return
 
 
 async def read_body(request: Request, endpoint: Endpoint, settings: Settings) -> Any:  # noqa: ANN401 - what the endpoint says
@@ -101,19 +105,23 @@ class _Bounded(Request):
 async def _bytes(request: Request, bytes_max: int, body_s: float) -> bytes:
     """The whole body. Raises Problem."""
     _check_length(request, bytes_max)
-    chunks: list[bytes] = []
-    seen = 0
     try:
         async with asyncio.timeout(body_s):
-            async for chunk in request.stream():
-                seen += len(chunk)
-                if seen > bytes_max:
-                    raise _too_large(bytes_max)
-                chunks.append(chunk)
+            return await _gathered(request, bytes_max)
     except TimeoutError:
         raise Problem(408, f"Expected the body within {body_s:g} s", headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Problem(400, "The client went away before its request was whole") from None
+
+
+async def _gathered(request: Request, bytes_max: int) -> bytes:
+    chunks: list[bytes] = []
+    seen = 0
+    async for chunk in request.stream():
+        seen += len(chunk)
+        if seen > bytes_max:
+            raise _too_large(bytes_max)
+        chunks.append(chunk)
     return b"".join(chunks)
 
 

@@ -23,6 +23,7 @@ class Metrics:
     """Of one server."""
 
     def __init__(self, app: Procession, admission: Admission, auditor: Auditor) -> None:
+        self._of_operation: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._registry = CollectorRegistry(auto_describe=True)
         self._registry.register(_Engine(app, admission, auditor))
         self.requests = Counter(
@@ -42,6 +43,16 @@ class Metrics:
         self.disconnects = Counter(
             "procession_http_disconnects", "Clients that went away before their answer", registry=self._registry
         )
+
+    def answered(self, operation: str, status: int, took_s: float, *, waits: bool) -> None:
+        """A request was answered."""
+        found = self._of_operation.get((operation, status))
+        if found is None:
+            found = self.requests.labels(operation, str(status)), self.seconds.labels(operation)
+            self._of_operation[operation, status] = found
+        found[0].inc()
+        if not waits:
+            found[1].observe(took_s)
 
     def page(self) -> bytes:
         """All of them as Prometheus reads them."""

@@ -73,6 +73,7 @@ async def serve(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # who comes is never read from a header that anybody may send
         date_header=True,
         backlog=BACKLOG,
         limit_concurrency=settings.connections_max,

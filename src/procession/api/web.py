@@ -11,11 +11,9 @@ import uuid
 from typing import Any
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from procession.api.admission import Gate
 from procession.api.audit import Auditor
@@ -27,8 +25,9 @@ from procession.api.identity import Identity
 from procession.api.metrics import MEDIA_TYPE as METRICS_TYPE
 from procession.api.metrics import Metrics
 from procession.api.openapi import document
-from procession.api.problems import MEDIA_TYPE, Problem, problem_of
+from procession.api.problems import Problem, problem_of
 from procession.api.roles import Principal, Role
+from procession.api.routing import Answer, Groups, problem_response
 from procession.api.settings import Settings
 from procession.api.tables import endpoints
 from procession.errors import Unavailable
@@ -51,7 +50,7 @@ class Web:
         app = desk.app
         self._desk = desk
         self._settings = settings
-        self._gate = gate
+        self.gate = gate
         self._auditor = Auditor(app, jobs=settings.audit_jobs)
         self._identity = Identity(settings, app.rows, lambda: app.now)
         self._table = endpoints()
@@ -60,23 +59,20 @@ class Web:
 
     def asgi(self, *more: BaseRoute) -> Asgi:
         """The application, with routes of others (a web page) behind its own."""
-        routes: list[BaseRoute] = [
-            Route(prefix + endpoint.path, self._handler(endpoint), methods=[endpoint.method])
-            for prefix, endpoint in self._table
-        ]
-        routes += [
-            Route("/health", self._health, methods=["GET"]),
-            Route("/ready", self._ready, methods=["GET"]),
-            Route("/metrics", self._metrics, methods=["GET"]),
-            Route("/openapi.json", self._openapi, methods=["GET"]),
-            *more,
-        ]
-        app = Starlette(routes=routes, exception_handlers={HTTPException: _not_routed, Exception: _defect})
-        app.router.redirect_slashes = False
-        return Guard(app, self._settings)  # pyright: ignore[reportArgumentType] - Starlette's own names for ASGI's types
+        groups = Groups()
+        for prefix, endpoint in self._table:
+            groups.add(prefix + endpoint.path, self._handler(endpoint), endpoint.method)
+        for path, answer in (
+            ("/health", self._health),
+            ("/ready", self._ready),
+            ("/metrics", self._metrics),
+            ("/openapi.json", self._openapi),
+        ):
+            groups.add(path, answer, "GET")
+        return Guard(groups.rest(more), self._settings)
 
     # -- one request ------------------------------------------------------------------------------------------------
-    def _handler(self, endpoint: Endpoint) -> Any:  # noqa: ANN401 - what Starlette calls
+    def _handler(self, endpoint: Endpoint) -> Answer:
         async def handle(request: Request) -> Response:
             loop = asyncio.get_running_loop()
             began = loop.time()
@@ -100,9 +96,7 @@ class Web:
             finally:
                 metrics.open.dec()
             took_s = loop.time() - began
-            metrics.requests.labels(endpoint.operation_id, str(response.status_code)).inc()
-            if endpoint.load is not Load.WAIT:
-                metrics.seconds.labels(endpoint.operation_id).observe(took_s)
+            metrics.answered(endpoint.operation_id, response.status_code, took_s, waits=endpoint.load is Load.WAIT)
             _log(endpoint, request, who, response.status_code, took_s)
             return response
 
@@ -118,7 +112,7 @@ class Web:
             body=await read_body(request, endpoint, self._settings),
             uploads=await read_uploads(request, self._settings) if endpoint.multipart else [],
         )
-        with self._gate.pass_through(endpoint.load):
+        with self.gate.pass_through(endpoint.load):
             result = await self._do(endpoint, call, request)
         if result is None:
             return Response(status_code=204)
@@ -211,23 +205,7 @@ def answer_of(error: BaseException, path: str) -> Response:
         number = uuid.uuid4().hex[:12]
         logger.error("a request to %s failed (%s)", path, number, exc_info=error)
         problem = Problem(500, f"Something is wrong with the server; its log knows more under {number}")
-    return Response(
-        problem.document(path[:500]), status_code=problem.status, media_type=MEDIA_TYPE, headers=problem.headers
-    )
-
-
-async def _not_routed(request: Request, error: Exception) -> Response:
-    """No such path, or not with this method."""
-    assert isinstance(error, HTTPException)
-    status = error.status_code
-    detail = {404: "There is nothing at this path", 405: f"Expected another method than {request.method} at this path"}
-    headers = dict(error.headers or {})
-    return answer_of(Problem(status, detail.get(status, str(error.detail)), headers=headers), request.url.path)
-
-
-async def _defect(request: Request, error: Exception) -> Response:
-    """Something that no station has caught."""
-    return answer_of(error, request.url.path)
+    return problem_response(problem, path)
 
 
 def _log(endpoint: Endpoint, request: Request, who: Principal | None, status: int, took_s: float) -> None:
