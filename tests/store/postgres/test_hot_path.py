@@ -1,6 +1,7 @@
 """What the simple process writes and asks, per instance from start to end: rows, bytes of the log, round trips, claims.
 
-None of it depends on the machine. The product is used as a user would: eight callers, handlers that do nothing, slots for all.
+None of it depends on the machine. The product is used as a user would: eight callers, handlers that do nothing and have
+slots for all.
 """
 
 from __future__ import annotations
