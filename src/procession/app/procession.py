@@ -283,6 +283,10 @@ class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Que
                 await waiting
             self.expect_commit(connection, end_of(connection))
             return key
+        if business_id == "" and version_tag == "" and tags == () and type(version) is int and not version:
+            return await self._engine.start_instance(
+                arguments.name(process_id, "process_id"), variables, tenant=self._tenant
+            )
         return await self._engine.start_instance(
             arguments.name(process_id, "process_id"),
             variables,

@@ -42,18 +42,7 @@ _UNMARKED = 0x90 + len(Stored.__struct_fields__)  # how the array begins
 
 def encode_state(state: State, marks: Sequence[int] = ()) -> bytes:
     """The state without its root variables; with the marks, if there are any."""
-    stored = _stored(state)
-    return _encoder.encode((*stored, list(marks)) if marks else stored)
-
-
-def marks_of(raw: bytes) -> list[int]:
-    """The marks that were stored with a state: they tell which of several writers' steps it has been through."""
-    return [] if not raw or raw[0] == _UNMARKED else _marked_decoder.decode(raw).marks
-
-
-def _stored(state: State) -> tuple[object, ...]:
-    """What is kept: the fields of ``Stored`` in order. A tuple is encoded alike, and made faster."""
-    return (
+    stored = (  # the fields of ``Stored`` in order: a tuple is encoded alike, and made faster
         LAYOUT,
         state.key,
         state.status,
@@ -67,6 +56,12 @@ def _stored(state: State) -> tuple[object, ...]:
         state.pending,
         list(state.conditions),
     )
+    return _encoder.encode((*stored, list(marks)) if marks else stored)
+
+
+def marks_of(raw: bytes) -> list[int]:
+    """The marks that were stored with a state: they tell which of several writers' steps it has been through."""
+    return [] if not raw or raw[0] == _UNMARKED else _marked_decoder.decode(raw).marks
 
 
 def decode_state(raw: bytes, variables: dict[str, Any]) -> State:

@@ -205,11 +205,10 @@ def completed_along(
     definition: Definition, state: State, command: CompleteJob, keys: Keys
 ) -> tuple[Events, Trail] | None:
     """The events of a completed job along a line; None, with nothing changed, where it is none."""
-    root = state.root
+    root, nodes = state.root, state.nodes
     key = state.jobs.get(command.job, 0)
-    node = state.nodes.get(key)
-    scope = state.nodes.get(root)
-    if node is None or scope is None or node.scope != root or not (is_bare(node) and is_bare_scope(state, scope)):
+    node, scope = nodes.get(key), nodes.get(root)
+    if node is None or scope is None or node.scope != root or not is_bare(state, node, scope):
         return None
     line = lines_of(definition).after(node.element)
     if line is None or command.activate or (line.task is None and (state.parent or scope.waits)):
@@ -229,26 +228,22 @@ def completed_along(
     return events, Trail(command.job, go(line, state, root, keys, events), written)
 
 
-def is_bare(node: ElementInstance) -> bool:
-    """Whether an element instance is at work and holds nothing but its job."""
+def is_bare(state: State, node: ElementInstance, scope: ElementInstance) -> bool:
+    """Whether an element instance is at work and holds nothing but its job, and its process goes on as usual.
+
+    Then no token is put off, and nothing is on its way out.
+    """
     return (
-        node.phase == AT_WORK
+        node.phase == scope.phase == AT_WORK
+        and state.status == ACTIVE
+        and scope.data is None
+        and not (scope.incident or state.pending or state.ending)
         and node.variables is None
         and node.data is None
         and node.waits is None
         and node.loop is None
         and node.compensations is None
         and not (node.incident or node.body or node.loop_index or node.user_task or node.called)
-    )
-
-
-def is_bare_scope(state: State, scope: ElementInstance) -> bool:
-    """Whether the process goes on as usual: no token is put off, nothing is on its way out."""
-    return (
-        state.status == ACTIVE
-        and scope.phase == AT_WORK
-        and scope.data is None
-        and not (scope.incident or state.pending or state.ending)
     )
 
 

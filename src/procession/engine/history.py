@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from procession.core import events as e
-from procession.core.lines import Trail
 from procession.engine.settings import History
 from procession.engine.values import encode_json
 
@@ -27,15 +26,12 @@ def encode_events(events: list[e.Event], level: History, kinds: AbstractSet[type
     return encode_json([without_values(event) if type(event) in CARRIERS else event for event in events])
 
 
-def encode_along(events: list[e.Event], level: History, trails: list[Trail]) -> bytes | None:
-    """The same for steps along straight lines, of which it is known where values are."""
+def encode_along(events: list[e.Event], level: History, *, values: bool) -> bytes | None:
+    """The same for steps along straight lines, of which it is known whether there are values."""
     if level == OFF:
         return None
-    if level == ACTIVITY:
-        for trail in trails:
-            if trail.written >= 0:
-                events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
-                break
+    if values and level == ACTIVITY:
+        events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
     return encode_json(events)
 
 

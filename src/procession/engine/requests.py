@@ -100,11 +100,12 @@ class Requests:
                 else await self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
             )
         instances = self.instances
-        instance = (instances.keys_at_hand() or await instances.keys()).take()
-        command = StartInstance(
-            instance=instance, variables=values, at=list(at), business_id=business_id, after=list(after), start=start
-        )
-        begin = Begin(definition=found, raw=raw, tags=list(tags), tenant=tenant)
+        keys = instances.keys_at_hand()
+        instance = (await instances.keys() if keys is None else keys).take()
+        command = StartInstance(instance, values, start, business_id=business_id)
+        if at or after:
+            command.at, command.after = list(at), list(after)
+        begin = Begin(definition=found, raw=raw, tags=list(tags) if tags else [], tenant=tenant)
         future = self._answer()
         self._let_in()
         instances.start(instance, Asked(command, future, None, self._deadline(), begin))

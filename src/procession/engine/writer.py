@@ -79,8 +79,11 @@ def write_step(
         state=_state_bytes(state, ledger.marks),
     )
     if trails and fill_along(step, definition, state, draft.fences, ledger, trails):
-        step.events = encode_along(draft.events, level, trails)
-        writes = rev <= 0 or any(trail.written >= 0 for trail in trails)
+        written = False
+        for trail in trails:
+            written = written or trail.written >= 0
+        step.events = encode_along(draft.events, level, values=written)
+        writes = written or rev <= 0
     else:
         writes = _fill(step, definition, state, draft, ledger, now, level) or rev <= 0
     if writes:

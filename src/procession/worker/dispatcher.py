@@ -32,7 +32,7 @@ from procession.worker.transactional import NotTaken, join, run_within
 logger = logging.getLogger("procession.worker")
 
 SWEEP_S = 0.05
-LOOP = Mode.LOOP
+LOOP, METHOD = Mode.LOOP, JobKind.METHOD
 STOP = "stop"
 LOST = "lost"
 TIMEOUT = "timeout"
@@ -189,11 +189,11 @@ class LocalDispatcher:
         """One job in a slot, to its outcome."""
         slot.delivery = delivery
         ends = self._ends
-        handler = self._registry.jobs.get(delivery.type)
+        handler: Handler | None = None
         try:
-            if delivery.kind == JobKind.METHOD:
+            if delivery.kind == METHOD:
                 await self._run_step(slot, delivery)
-            elif handler is None:
+            elif (handler := self._registry.jobs.get(delivery.type)) is None:
                 self._unknown(delivery)
             else:
                 seen = delivery.variables if delivery.variables is not None else self._variables_of(delivery)
@@ -207,7 +207,7 @@ class LocalDispatcher:
             self._cancelled(slot, delivery)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
             if not slot.abandoned:
-                self._ends.failed(delivery, handler, error)
+                ends.failed(delivery, handler, error)
         finally:
             self._clear(slot)
         if ends.landing > 1_000:
