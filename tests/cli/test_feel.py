@@ -120,10 +120,14 @@ class Terminal:
                 self.seen += os.read(self.handle, 4096).decode()
         self.at = self.seen.index(text, self.at) + len(text)
 
-    def enter(self, keys: str, answer: str) -> None:
-        """Type a line and wait for what it gives, and until it asks again."""
+    def press(self, keys: str, answer: str) -> None:
+        """Press keys and wait for what they give."""
         os.write(self.handle, keys.encode())
         self.wait_for(answer)
+
+    def enter(self, keys: str, answer: str) -> None:
+        """Type a line and wait for what it gives, and until it asks again."""
+        self.press(keys, answer)
         self.wait_for("feel> ")
 
     def end(self) -> int:
@@ -143,7 +147,8 @@ def test_lines_come_back_with_the_arrow_keys_also_in_the_next_session(tmp_path):
     first = Terminal(tmp_path)
     first.enter("1 +\r", "Expected an expression")
     first.enter("20 + 1\r", "21")
-    first.enter("30 + 1\x03", "\n")  # Ctrl-C gives the line up
+    first.press("30 + 1", "30 + 1")  # the line is being edited
+    first.enter("\x03", "\n")  # Ctrl-C gives it up
     first.enter("\x1b[A\x1b[A\r", "Expected an expression")  # twice up: the first line
     assert first.end() == 0
 

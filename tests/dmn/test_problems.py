@@ -70,6 +70,22 @@ def test_a_file_that_breaks_a_rule_is_refused(content, code):
     assert code in codes(content)
 
 
+def test_a_text_on_lines_of_its_own_is_told_by_them():
+    wrong = "<literalExpression>\n<text>1 +\n  2 +</text>\n</literalExpression>"
+    (problem,) = lint_resource(definitions(decision("a", wrong)))
+    assert (problem.line, "line 2 of the text, column 6" in problem.message) == (3, True)
+    lacking = wrong.replace("2 +", "missing")
+    (first, *_) = compiled(decision("a", lacking)).evaluate("a", {}).warnings
+    assert (first.line, first.column) == (4, 3)
+
+
+def test_a_constant_that_never_has_a_value_is_a_remark():
+    model = compiled(decision("a", literal('x > date("2024-02-30")')))
+    assert [(one.code, "column 5" in one.message) for one in model.problems] == [("FEEL_CONSTANT", True)]
+    cells = table(["x"], ["y"], ['< duration("soon")', "lower(1)"])
+    assert [one.code for one in compiled(decision("a", cells)).problems] == ["FEEL_CONSTANT"] * 2
+
+
 def test_digits_of_another_script_are_a_name():
     evaluation = compiled(decision("a", literal("\u0663"))).evaluate("a", {})
     assert [warning.code for warning in evaluation.warnings] == ["no-variable"]

@@ -49,6 +49,10 @@ class Build:
             nearest = nearest.parent
         return Place(element.owner_id(), nearest.id if nearest is not None else "", element.line)
 
+    def place_of_text(self, element: Xml) -> Place:
+        """The same for the text that an element holds, which modelers write on a line of its own."""
+        return self.place(element)._replace(line=(element.first("text") or element).line)
+
     def speaks_feel(self, element: Xml) -> bool:
         """Whether an expression is written in FEEL; any other language is a problem."""
         language = element.get("expressionLanguage") or self._language
@@ -108,7 +112,8 @@ class Build:
         if not _MAY_BE_FLAWED.search(text):
             return
         for flaw in flaws(text, names, members=self.members, tests=tests):
-            message = f"The expression can never have a value: {flaw.message} (column {flaw.column}): {text!r:.200}"
+            spot = _spot(flaw.line, flaw.column)
+            message = f"The expression can never have a value: {flaw.message} ({spot}): {text!r:.200}"
             self.findings.warning("FEEL_CONSTANT", message, element.first("text") or element)
 
     def _syntax_error(self, element: Xml, problem: FeelSyntaxError) -> None:
@@ -117,7 +122,8 @@ class Build:
             message = f"Expressions in ${{...}} are not supported in decisions: {problem.text!r:.200}"
             self.findings.error("UNSUPPORTED_LANGUAGE", message, at, "Write the expression in FEEL")
             return
-        self.findings.error("FEEL_SYNTAX", f"{problem.message} (column {problem.column}): {problem.text!r:.200}", at)
+        message = f"{problem.message} ({_spot(problem.line, problem.column)}): {problem.text!r:.200}"
+        self.findings.error("FEEL_SYNTAX", message, at)
 
     def type(self, element: Xml | None) -> TypeNode | None:
         """The type that an element's attribute `typeRef` names; None where it names none."""
@@ -151,7 +157,7 @@ class Build:
         expression = self.expression(element, names)
         if expression is None:
             return nothing
-        place = self.place(element)
+        place = self.place_of_text(element)
         value, turns = expression.value, expression.turns
 
         def literal(run: DecisionRun, variables: Variables) -> object:
@@ -164,6 +170,11 @@ class Build:
                 return run.note(problem)
 
         return literal
+
+
+def _spot(line: int, column: int) -> str:
+    """A place within a text; the element's line is that of its beginning."""
+    return f"column {column}" if line == 1 else f"line {line} of the text, column {column}"
 
 
 def _plain(text: str) -> object:

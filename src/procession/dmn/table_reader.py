@@ -158,7 +158,7 @@ class _Rules:
         self._count(element, number, "input", len(cells), len(self._inputs))
         self._count(element, number, "output", len(entries), self._outputs)
         tests = [self._test(column, entry) for column, entry in enumerate(cells[: len(self._inputs)])]
-        results = tuple((build.literal(entry, self._names), build.place(entry)) for entry in entries)
+        results = tuple((build.literal(entry, self._names), build.place_of_text(entry)) for entry in entries)
         return Rule(element.id, number, tuple(test for test in tests if test is not None), results)
 
     def _count(self, element: Xml, number: int, what: str, found: int, wanted: int) -> None:
@@ -172,7 +172,7 @@ class _Rules:
             return None
         if self._inputs[column].alias in compiled.names:
             self.aliased.add(column)
-        return Test(column, compiled.passes, self._build.place(entry), compiled.turns)
+        return Test(column, compiled.passes, self._build.place_of_text(entry), compiled.turns)
 
     def _tests(self, entry: Xml) -> UnaryTests | None:
         key = (text_of(entry), entry.get("expressionLanguage"))
