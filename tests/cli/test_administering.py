@@ -157,3 +157,10 @@ def test_what_failed_for_good_is_named_to_be_retried(orders: Command):
 
 def test_an_unknown_process_says_where_to_look(orders: Command):
     assert "procession definitions lists what is deployed" in orders("start", "nothing").err
+
+
+def test_a_form_is_nothing_to_explore(orders: Command):
+    refused = orders("explore", "approval.form")
+    assert refused.code == 1
+    assert "Expected a BPMN file at 'approval.form', found none" in refused.err
+    assert "order" in orders("explore", ".").out

@@ -10,7 +10,7 @@ import typer
 
 from procession.cli import screen
 from procession.cli.endings import REJECTED
-from procession.cli.files import find
+from procession.cli.files import find, is_decisions, is_form
 from procession.cli.options import options, with_options
 from procession.errors import NotFound
 
@@ -60,7 +60,11 @@ def reports(file: Path, process: str, states: int) -> list[Report]:
     """One report per process, then one for all that message each other. Raises InvalidModel, NotFound."""
     from procession.explorer import Bounds, explore, explore_together  # noqa: PLC0415 - quick start
 
-    (path,) = find([file])[:1]
+    paths = [path for path in find([file]) if not (is_decisions(path) or is_form(path))]
+    if not paths:
+        message = f"Expected a BPMN file at '{file}', found none"
+        raise NotFound(message)
+    path = paths[0]
     resource = _compiled(path)
     chosen = [one for one in resource.definitions if process in {"", one.process_id}]
     if not chosen:
