@@ -142,3 +142,23 @@ def test_the_process_to_call_may_be_an_expression(world):
     world.deploy(process("p").start().call("call", process="=which").end(), child())
     assert world.start("p", {"which": "child"}).called("call").active == ["a"]
     assert world.start("p").incidents[0].kind == IncidentKind.EXTRACT_VALUE_ERROR
+
+
+def test_camunda_7_passes_all_variables_or_only_those_of_the_call_itself(world):
+    """``camunda:in variables="all"``, and the same with ``local="true"``."""
+    parameter = (
+        '<camunda:inputOutput><camunda:inputParameter name="own">1</camunda:inputParameter></camunda:inputOutput>'
+    )
+    for name, attributes in (("all", ""), ("own", ' local="true"')):
+        passed = f'<camunda:inputOutput>{own}</camunda:inputOutput><camunda:in variables="all"{attributes} />'
+        content = process(name).start().call("call", process="inner", extensions=passed).end().text()
+        called = '<zeebe:calledElement processId="inner" />'
+        assert called in content
+        content = content.replace(called, "").replace('id="call"', 'id="call" calledElement="inner"')
+        world.deploy(content.encode())
+    world.deploy(process("inner").start().service("work").end())
+    world.start("all", {"x": 5})
+    world.start("own", {"x": 5})
+    first, second = world.runs("inner")
+    assert first.variables == {"x": 5, "own": "1"}
+    assert second.variables == {"own": "1"}

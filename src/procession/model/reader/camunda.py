@@ -334,8 +334,8 @@ def variables_in_and_out(xml: Xml, name: str, reading: Reading) -> tuple[list[Io
             continue
         if extension.get("businessKey"):
             business_key = _business_key(extension, reading)
-        elif extension.get("variables") == "all":
-            everything = True
+        elif extension.get("variables") == "all":  # local: only those of the call activity itself, which always pass
+            everything = everything or not (name == "in" and extension.get("local") == "true")
         else:
             found.extend(_variable(extension, reading))
     return found, everything, business_key
