@@ -146,9 +146,7 @@ def test_the_process_to_call_may_be_an_expression(world):
 
 def test_camunda_7_passes_all_variables_or_only_those_of_the_call_itself(world):
     """``camunda:in variables="all"``, and the same with ``local="true"``."""
-    parameter = (
-        '<camunda:inputOutput><camunda:inputParameter name="own">1</camunda:inputParameter></camunda:inputOutput>'
-    )
+    own = '<camunda:inputParameter name="own">1</camunda:inputParameter>'
     for name, attributes in (("all", ""), ("own", ' local="true"')):
         passed = f'<camunda:inputOutput>{own}</camunda:inputOutput><camunda:in variables="all"{attributes} />'
         content = process(name).start().call("call", process="inner", extensions=passed).end().text()
