@@ -47,6 +47,18 @@ async def test_or_with_those_that_the_old_one_began_with(stage: Stage):
     assert (await stage.app.restart(old, before=["check"], variables="none")).variables == {}
 
 
+async def test_what_a_start_event_maps_from_its_message_is_among_them(stage: Stage):
+    """What a script adds in the same step is not."""
+    begins = process("order").start(message="placed", outputs={"amount": "=total * 2"}).script("more", "=1")
+    await stage.deploy(begins.user("check").end())
+    await stage.app.publish("placed", variables={"total": 4, "secret": 1})
+    await stage.app.run_until_idle()
+    (old,) = [row.process_instance_key for row in await stage.app.instances()]
+    assert (await stage.app.instance(old)).variables == {"amount": 8, "result": 1}
+    await stage.app.cancel(old)
+    assert (await stage.app.restart(old, before=["check"], variables="initial")).variables == {"amount": 8}
+
+
 async def test_a_trial_says_what_would_be_and_does_nothing(stage: Stage):
     await stage.deploy(ORDER)
     old = await _ended(stage)
@@ -88,9 +100,7 @@ async def test_what_cannot_be_is_refused_in_a_trial_too(stage: Stage):
 
 
 @pytest.mark.parametrize(("level", "why"), [(History.OFF, "was kept off"), (History.ACTIVITY, "level 'activity'")])
-async def test_a_history_that_does_not_say_is_refused_and_the_last_variables_do(
-    url: str, level: History, why: str
-):
+async def test_a_history_that_does_not_say_is_refused_and_the_last_variables_do(url: str, level: History, why: str):
     stage = Stage(url)
     stage.app._settings = Settings(history=level)
     try:

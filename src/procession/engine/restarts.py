@@ -6,6 +6,7 @@ history knows, and only where its level is ``full``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -17,10 +18,11 @@ from procession.core.events import AnyEvent
 from procession.engine.cache import OVER
 from procession.engine.definitions import Definitions
 from procession.errors import Conflict, NotFound
-from procession.model.definition import Definition
+from procession.model.definition import Definition, Element, Kind
 from procession.store.port import Store
 from procession.store.rows import StoredInstance
 
+BEGINNINGS = frozenset({Kind.PROCESS, Kind.START_EVENT})
 LAST, INITIAL, NONE = VARIABLES = ("last", "initial", "none")
 _decode_events = msgspec.json.Decoder(list[AnyEvent]).decode
 _decode_variables = msgspec.json.Decoder(dict[str, Any]).decode
@@ -64,7 +66,7 @@ async def plan_restart(
     _check_places(definition, restart)
     match restart.variables:
         case "initial":
-            variables = await _initial(store, row)
+            variables = await _initial(store, definitions, row)
         case "none":
             variables = {}
         case _:
@@ -89,8 +91,18 @@ def _check_places(definition: Definition, restart: Restart) -> None:
         single_way(definition.elements[definition.index_of[name]])
 
 
-async def _initial(store: Store, row: StoredInstance) -> dict[str, Any]:
-    """The variables that an instance began with. Raises Conflict where the history does not say."""
+def _has_begun(event: e.Event, elements: Sequence[Element]) -> bool:
+    """Whether the start event is over, or the instance began elsewhere."""
+    if isinstance(event, e.Activated):
+        return elements[event.element].kind not in BEGINNINGS
+    return isinstance(event, e.Completed | e.Passed)
+
+
+async def _initial(store: Store, definitions: Definitions, row: StoredInstance) -> dict[str, Any]:
+    """The variables that an instance began with. Raises Conflict where the history does not say.
+
+    They are those that it had when its start event was over, which may have mapped what came with a message.
+    """
     rows = await store.history(row.key, limit=1)
     events = _decode_events(rows[0].events) if rows else []
     if not events or not isinstance(events[0], e.Started):
@@ -99,11 +111,12 @@ async def _initial(store: Store, row: StoredInstance) -> dict[str, Any]:
             "variables that it began with are not known: restart it with its last variables"
         )
         raise Conflict(message)
+    elements = (await definitions.obtain(rows[0].definition)).elements
     variables: dict[str, Any] = {}
     for event in events[1:]:
         if isinstance(event, e.VariablesSet) and event.scope == row.key:
             variables.update(event.values)
-        elif not isinstance(event, e.DataChanged) and not (isinstance(event, e.Activated) and event.element == 0):
+        elif _has_begun(event, elements):
             break
     if variables and all(value is None for value in variables.values()):
         message = (
