@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import django
@@ -17,8 +18,9 @@ from django.contrib.auth.models import Permission, User  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
-from procession.contrib.django import app, start  # noqa: E402
+from procession.contrib.django import app, enqueue, start  # noqa: E402
 
 WAIT_S = 60
 
@@ -67,6 +69,80 @@ def a_connection_that_died_is_not_used_again() -> None:
         assert app.sync.open().wait(start("breaking", {"parcel": parcel.pk}), timeout=WAIT_S).state == "COMPLETED"
     parcel.refresh_from_db()
     assert parcel.packed == 3
+
+
+def tasks_are_jobs_and_follow_the_transaction() -> None:
+    from depot import tasks  # noqa: PLC0415 - after the setup
+
+    parcel = Parcel.objects.create(name="tasks")
+    with suppress(Undo), transaction.atomic():
+        tasks.pack_by_task.enqueue(parcel.pk, times=100)
+        raise Undo
+    with transaction.atomic():
+        result = tasks.pack_by_task.enqueue(parcel.pk, times=2)
+        assert all(str(job.job_key) != result.id for job in app.sync.jobs())
+    assert result.status == "READY"
+    tasks.count_by_task.enqueue(parcel.pk)
+    later = tasks.pack_by_task.using(run_after=timezone.now() + timedelta(days=1), priority=-5).enqueue(parcel.pk)
+    (scheduled,) = app.sync.jobs(state="SCHEDULED")
+    assert (str(scheduled.job_key), scheduled.priority, scheduled.queue) == (later.id, -5, "default")
+
+    def done() -> bool:
+        parcel.refresh_from_db()
+        return (parcel.packed, parcel.counted) == (2, 1)
+
+    wait_until(done)
+
+
+def a_task_is_tried_as_often_as_its_backend_says() -> None:
+    from depot import tasks  # noqa: PLC0415 - after the setup
+
+    parcel = Parcel.objects.create(name="patient")
+    tasks.third_time.enqueue(parcel.pk)
+    lost = tasks.hopeless.enqueue()
+
+    def done() -> bool:
+        parcel.refresh_from_db()
+        return parcel.counted == 3 and bool(app.sync.jobs(state="FAILED"))
+
+    wait_until(done)
+    (failed,) = app.sync.jobs(state="FAILED")
+    assert (str(failed.job_key), failed.attempt) == (lost.id, 1)
+    assert "ValueError: no way" in failed.error_message
+
+
+def what_a_backend_refuses_is_the_frameworks_own_error() -> None:
+    from depot import tasks  # noqa: PLC0415 - after the setup
+
+    refused = 0
+    for wrong in ({"queue_name": "unknown"}, {"priority": 1_000}):
+        try:
+            tasks.pack_by_task.using(**wrong)
+        except Exception as error:  # noqa: BLE001 - its name differs from one release of the framework to the next
+            refused += "InvalidTask" in type(error).__name__
+    assert refused == 2
+    try:
+        tasks.pack_by_task.get_result("1")
+    except NotImplementedError:
+        refused += 1
+    assert refused == 3
+
+
+def a_job_follows_the_transaction_it_is_in() -> None:
+    parcel = Parcel.objects.create(name="job")
+    with suppress(Undo), transaction.atomic():
+        enqueue("pack", {"parcel": parcel.pk})
+        raise Undo
+    with transaction.atomic():
+        job = enqueue("pack", {"parcel": parcel.pk})
+        assert app.sync.jobs() == []
+    assert job.queue == "default"
+
+    def done() -> bool:
+        parcel.refresh_from_db()
+        return parcel.packed == 1
+
+    wait_until(done)
 
 
 def a_job_is_held() -> None:

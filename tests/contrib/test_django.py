@@ -89,6 +89,14 @@ def test_handlers_use_the_models_start_more_and_outlive_their_connections(projec
         project.tell("a_connection_that_died_is_not_used_again")
 
 
+def test_jobs_and_djangos_tasks_follow_the_transaction_and_are_run(project):
+    with project.worker():
+        project.tell("a_job_follows_the_transaction_it_is_in")
+        project.tell("tasks_are_jobs_and_follow_the_transaction")
+        project.tell("a_task_is_tried_as_often_as_its_backend_says")
+    project.tell("what_a_backend_refuses_is_the_frameworks_own_error")
+
+
 def test_people_look_and_act_in_the_admin_site_as_far_as_they_may(project):
     with project.worker():
         project.tell("people_look_and_act_in_the_admin_site")

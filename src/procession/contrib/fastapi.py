@@ -24,6 +24,7 @@ from fastapi import Depends, FastAPI
 from procession.app import Procession
 from procession.app.adapters import Connection
 from procession.app.deployments import File
+from procession.app.queueing import EnqueuedJob, EnqueueOptions
 from procession.app.sync import StartOptions
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
@@ -81,6 +82,15 @@ class Transaction:
         """See ``Procession.start``: the instance exists when the request's transaction commits."""
         return await self.app.start(process_id, variables, connection=self.connection, **options)
 
+    async def enqueue(
+        self,
+        type: str,  # noqa: A002 - Camunda's word
+        args: Any = None,  # noqa: ANN401 - a mapping, or an object with fields
+        **options: Unpack[EnqueueOptions],
+    ) -> EnqueuedJob:
+        """See ``Procession.enqueue``: the job is there when the request's transaction commits."""
+        return await self.app.enqueue(type, args, connection=self.connection, **options)
+
 
 class SyncTransaction:
     """The same for routes that are plain functions, which FastAPI runs in threads."""
@@ -92,6 +102,15 @@ class SyncTransaction:
     def start(self, process_id: str, variables: dict[str, Any] | None = None, **options: Unpack[StartOptions]) -> int:
         """See ``Procession.start``: the instance exists when the request's transaction commits."""
         return self.app.sync.open().start(process_id, variables, connection=self.connection, **options)
+
+    def enqueue(
+        self,
+        type: str,  # noqa: A002 - Camunda's word
+        args: Any = None,  # noqa: ANN401 - a mapping, or an object with fields
+        **options: Unpack[EnqueueOptions],
+    ) -> EnqueuedJob:
+        """See ``Procession.enqueue``: the job is there when the request's transaction commits."""
+        return self.app.sync.open().enqueue(type, args, connection=self.connection, **options)
 
 
 def in_transaction(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "examples" / "django_shop"))
 
+import django
 from settings import *  # noqa: F403 - everything that is not said here
 
 from procession import Settings
@@ -39,5 +40,14 @@ PROCESSION = {
         )
     }
 }
+TASKS = {
+    "default": {"BACKEND": "procession.contrib.django.tasks.ProcessionBackend", "QUEUES": ["default", "mail"]},
+    "patient": {
+        "BACKEND": "procession.contrib.django.tasks.ProcessionBackend",
+        "OPTIONS": {"retries": 3, "backoff": "50ms"},
+    },
+}
+if django.VERSION < (6, 0):
+    INSTALLED_APPS.append("django_tasks")
 if "DEPOT_URL" in os.environ:
     PROCESSION["URL"] = os.environ["DEPOT_URL"]

@@ -26,16 +26,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from procession.contrib.django.application import DjangoProcession
-    from procession.contrib.django.transactions import start
+    from procession.contrib.django.transactions import enqueue, start
 
     app: DjangoProcession
 
 _HOMES = {
     "app": "procession.contrib.django.application",
+    "enqueue": "procession.contrib.django.transactions",
     "start": "procession.contrib.django.transactions",
 }
 
-__all__ = ["app", "start"]
+__all__ = ["app", "enqueue", "start"]
 
 
 def __getattr__(name: str) -> object:

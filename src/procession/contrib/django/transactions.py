@@ -1,4 +1,4 @@
-"""Starting within the transaction that Django has open, if it has one: both are committed, or neither."""
+"""Starting and enqueuing within the transaction that Django has open, if it has one: both are committed, or neither."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from procession.contrib.django.application import app
 
 if TYPE_CHECKING:
     from procession.app.adapters import Connection
+    from procession.app.queueing import EnqueuedJob, EnqueueOptions
     from procession.app.sync import StartOptions
 
 
@@ -20,6 +21,14 @@ def start(process_id: str, variables: dict[str, Any] | None = None, **options: U
     sync_to_async(start)(...)``.
     """
     return app.sync.open().start(process_id, variables, connection=current_transaction(), **options)
+
+
+def enqueue(type: str, args: Any = None, **options: Unpack[EnqueueOptions]) -> EnqueuedJob:  # noqa: A002, ANN401 - Camunda's word; an object of names and values
+    """Put a job into the queue. Within ``transaction.atomic()`` it is there when, and only when, that commits.
+
+    The options are those of ``Procession.enqueue``. Raises what that raises.
+    """
+    return app.sync.open().enqueue(type, args, connection=current_transaction(), **options)
 
 
 def current_transaction() -> Connection | None:
