@@ -15,7 +15,6 @@ alter table procession.job
     add column checkpoint json;
 
 create index job_throttled on procession.job (queue, run_at, key) where state = 4 and waits_for is null;
-create index job_throttled_due on procession.job (run_at, queue) where state = 4 and waits_for is null;
 create index job_parked on procession.job (waits_for, priority desc, run_at, key)
     where state = 4 and waits_for is not null;
 create index job_deadline on procession.job (deadline_at) where deadline_at is not null and state in (0, 2, 3, 4);

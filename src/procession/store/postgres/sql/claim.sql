@@ -28,8 +28,9 @@ select * from claimed
 union all
 select null, 0, 0, w.queue, '', null, null, null, null, 0, 0, 0, null, null, null, null, null, 0
 from w
-where exists (select from procession.job j
-              where j.queue = w.queue and j.state = 4 and j.waits_for is null
-                and j.run_at <= coalesce($4::timestamptz, now())
-                and j.type <> all(array(select name from procession.pause where kind = 1))
-              limit 1)
+-- The first of the queue, not whether there is one that is due: that would be looked for among those of all queues.
+where (select min(j.run_at)
+       from procession.job j
+       where j.queue = w.queue and j.state = 4 and j.waits_for is null
+         and j.type <> all(array(select name from procession.pause where kind = 1)))
+      <= coalesce($4::timestamptz, now())

@@ -12,7 +12,7 @@ ALTER TABLE procession_job ADD COLUMN progress_text TEXT;
 ALTER TABLE procession_job ADD COLUMN checkpoint TEXT;
 
 CREATE INDEX procession_job_throttled ON procession_job (queue, run_at, key) WHERE state = 4 AND waits_for IS NULL;
-CREATE INDEX procession_job_throttled_due ON procession_job (run_at, queue) WHERE state = 4 AND waits_for IS NULL;
+CREATE INDEX procession_job_throttled_due ON procession_job (run_at) WHERE state = 4 AND waits_for IS NULL;
 CREATE INDEX procession_job_parked ON procession_job (waits_for, priority DESC, run_at, key)
 WHERE state = 4 AND waits_for IS NOT NULL;
 CREATE INDEX procession_job_deadline ON procession_job (deadline_at)
