@@ -206,6 +206,16 @@ async def test_files_that_import_each_other_are_deployed_together(app: Processio
     assert (await variables(app, await app.start("order")))["answer"] == 63
 
 
+async def test_a_task_bound_to_its_deployment_needs_the_decision_in_it(app: Procession) -> None:
+    await app.deploy(("pricing.dmn", discount()))
+    model = ORDER.xml().replace(b'decisionId="discount"', b'decisionId="discount" bindingType="deployment"')
+    with pytest.raises(InvalidModel, match="expected the decision 'discount' in this deployment") as refused:
+        await app.deploy(("order.bpmn", model))
+    assert "element 'find-discount'" in str(refused.value)
+    await app.deploy(("order.bpmn", model), ("pricing.dmn", discount()))
+    assert (await variables(app, await app.start("order", {"orderTotal": 50})))["discount"] == 5
+
+
 IMPORT = '<import name="{0}" namespace="{0}" importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/>'
 
 

@@ -13,6 +13,7 @@ from procession.ids import Keys
 from procession.limits import RESOURCE_BYTES_MAX
 from procession.model import compile_resource
 from procession.model.definition import Definition, Trigger, Work
+from procession.model.expressions import Static
 from procession.store.rows import Deployment, NewDefinition, NewResource, NewStartSubscription
 
 SUBSCRIBED = frozenset({Trigger.MESSAGE, Trigger.SIGNAL})
@@ -48,12 +49,41 @@ def build_deployment(
         except InvalidModel as error:
             refused.append(error)
     found, wrong = decision_resources(decisions, keys, imported)
+    if not wrong:
+        refused += _without_decision(resources, {each.decision_id for row in found for each in row.decisions}, methods)
     rows, refused = [*rows, *found], [*refused, *wrong, *_twice(rows)]
     if len(refused) == 1:
         raise refused[0]
     if refused:
         raise InvalidModel([f"{error.name}: {problem}" for error in refused for problem in error.problems])
     return Deployment(key=keys.take(), resources=rows, tenant=tenant)
+
+
+def _without_decision(
+    resources: Sequence[tuple[str, bytes]], decisions: Collection[str], methods: Collection[str]
+) -> list[InvalidModel]:
+    """Tasks that ask for the decision of their own deployment, which has none of that id: they could never go on."""
+    wrong: list[InvalidModel] = []
+    for name, content in resources:
+        if b"deployment" not in content or is_dmn(name, content) or is_form(name):
+            continue
+        try:
+            definitions = compile_resource(content, name=name, methods=methods).definitions
+        except InvalidModel:
+            continue  # told already
+        problems = [
+            f"line {element.line}, element '{element.id}': expected the decision '{spec.decision_id.value}' in this "
+            f"deployment, because the binding is deployment, found none: deploy its file too, or bind to the latest"
+            for definition in definitions
+            for element in definition.elements
+            if (spec := element.decision) is not None
+            and spec.binding == "deployment"
+            and isinstance(spec.decision_id, Static)
+            and spec.decision_id.value not in decisions
+        ]
+        if problems:
+            wrong.append(InvalidModel(problems, name=name))
+    return wrong
 
 
 def _twice(rows: Sequence[NewResource]) -> list[InvalidModel]:

@@ -37,9 +37,10 @@ def run_decision(step: Step, element: Element, node: ElementInstance) -> None:
     decision_id = text_of(step, spec.decision_id, node.key, f"decision id of '{element.id}' (line {element.line})")
     found = step.surroundings.find_decision(request_of(step.definition, spec, decision_id))
     if found is None:
+        cure = "deploy both together and migrate the instance" if spec.binding == "deployment" else "deploy it"
         message = (
             f"Expected decision '{decision_id}'{_which(spec)} to be deployed, found none; '{element.id}' (line "
-            f"{element.line}) needs it: deploy it, then resolve this incident"
+            f"{element.line}) needs it: {cure}, then resolve this incident"
         )
         raise Problem(IncidentKind.CALLED_DECISION_ERROR, message)
     value = _evaluate(step, element, node, spec, found)
