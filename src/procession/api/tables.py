@@ -17,6 +17,7 @@ from procession.api.verbs import (
     instances,
     jobs,
     messages,
+    own,
     resources,
     running,
     user_tasks,
@@ -124,4 +125,4 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
     absent = [_absent(*each) for each in NOT_SERVED]
     rows = [*served, *absent, *_families()]
     rows.sort(key=lambda row: row.path.count("{"))
-    return tuple((V2, row) for row in rows)
+    return (*((V2, row) for row in rows), *((OWN, row) for row in own.ENDPOINTS))
