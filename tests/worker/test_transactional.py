@@ -1,4 +1,4 @@
-"""What a transactional handler writes is committed with the end of its job, or not at all. On SQLite and PostgreSQL."""
+"""What a transactional handler writes is committed with the end of its job, or not at all; on each database."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import asyncmy
 import psycopg
 import pytest
 
@@ -21,6 +22,8 @@ from procession.errors import Misconfigured
 from procession.jobs.kinds import JobKind
 from procession.store.rows import NewJob
 from procession.testing.bpmn import process
+from tests.support import mariadb
+from tests.support.servers import SERVERS
 from tests.support.sources import ROOT
 
 ORDER = (
@@ -51,6 +54,10 @@ class Books:
         if self.url.startswith("sqlite"):
             with closing(sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=30)) as connection, connection:
                 return connection.execute(sql).fetchall()
+        if self.url.startswith("mysql"):
+            with closing(mariadb.connect(self.url, autocommit=True)) as connection, connection.cursor() as cursor:
+                cursor.execute(sql)
+                return list(cursor.fetchall())
         with psycopg.connect(self.url) as connection:
             cursor = connection.execute(sql)
             return cursor.fetchall() if cursor.description else []
@@ -60,15 +67,33 @@ async def book(job: Job, number: int) -> None:
     """Write a row in the transaction of the job."""
     if isinstance(job.connection, sqlite3.Connection):
         job.connection.execute("insert into booking values (?, ?)", (number, job.key))
+    elif isinstance(job.connection, asyncmy.connection.Connection):
+        async with job.connection.cursor() as cursor:
+            await cursor.execute("insert into booking values (%s, %s)", (number, job.key))
     else:
         await job.connection.execute("insert into booking values ($1, $2)", number, job.key)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request, tmp_path: Path) -> str:
+async def say(job: Job, sql: str) -> None:
+    """A statement without values in the transaction of the job."""
+    if isinstance(job.connection, sqlite3.Connection):
+        job.connection.execute(sql)
+    elif isinstance(job.connection, asyncmy.connection.Connection):
+        await job.connection.query(sql)
+    else:
+        await job.connection.execute(sql)
+
+
+@pytest.fixture(params=["sqlite", *SERVERS])
+def url(request, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'books.db'}"
-    return request.getfixturevalue("postgres_url")
+        yield f"sqlite:///{tmp_path / 'books.db'}"
+        return
+    url = request.getfixturevalue(f"{request.param}_url")
+    yield url
+    if request.param == "mariadb":  # its databases are lent again
+        with closing(mariadb.connect(url, autocommit=True)) as connection:
+            connection.query("drop table if exists booking")
 
 
 @pytest.fixture
@@ -193,6 +218,18 @@ async def test_another_writer_of_the_instance_costs_neither_the_row_nor_the_step
     await other.close()
 
 
+def take_away(url: str, key: int) -> None:
+    """Make a job ready again, by hand."""
+    if url.startswith("mysql"):
+        with closing(mariadb.connect(url, autocommit=True)) as connection, connection.cursor() as cursor:
+            cursor.execute("update procession_job set state = 0, owner = 0, lease = lease + 1 where `key` = %s", (key,))
+        return
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "update procession.job set state = 0, owner = null, lease = lease + 1 where key = %s", (key,)
+        )
+
+
 async def test_a_lease_that_was_lost_takes_the_row_back(app: Procession, books: Books, url: str):
     if url.startswith("sqlite"):
         pytest.skip("on SQLite nobody else writes while a handler's transaction lasts")
@@ -203,10 +240,7 @@ async def test_a_lease_that_was_lost_takes_the_row_back(app: Procession, books: 
         runs.append(job.lease)
         await book(job, number)
         if len(runs) == 1:  # others think this process dead, and give its job to somebody else
-            with psycopg.connect(url) as connection:
-                connection.execute(
-                    "update procession.job set state = 0, owner = null, lease = lease + 1 where key = %s", (job.key,)
-                )
+            take_away(url, job.key)
 
     await opened(app)
     key = await app.start("order", {"number": 7})
@@ -261,10 +295,7 @@ async def test_a_handler_that_ends_the_transaction_itself_is_told_and_tried_agai
     async def handler(job: Job, number: int) -> None:
         attempts.append(job.attempt)
         if job.attempt == 1:
-            if isinstance(job.connection, sqlite3.Connection):
-                job.connection.execute("commit")
-            else:
-                await job.connection.execute("commit")
+            await say(job, "commit")
         else:
             await book(job, number)
 
@@ -278,15 +309,9 @@ async def test_a_savepoint_of_the_handlers_is_its_own(app: Procession, books: Bo
     @app.job("book", transactional=True)
     async def handler(job: Job, number: int) -> None:
         await book(job, number)
-        if isinstance(job.connection, sqlite3.Connection):
-            job.connection.execute("savepoint mine")
-            await book(job, number + 1)
-            job.connection.execute("rollback to mine")
-            return
-        transaction = job.connection.transaction()
-        await transaction.start()
+        await say(job, "savepoint mine")
         await book(job, number + 1)
-        await transaction.rollback()
+        await say(job, "rollback to savepoint mine")
 
     await opened(app)
     key = await app.start("order", {"number": 7})
@@ -365,9 +390,7 @@ async def test_a_plain_job_goes_with_the_row_that_it_has_written(app: Procession
 # -- where it runs ------------------------------------------------------------------------------------------------
 
 
-async def test_a_plain_function_may_write_on_sqlite_and_is_refused_on_postgresql(
-    app: Procession, books: Books, url: str
-):
+async def test_a_plain_function_may_write_on_sqlite_and_is_refused_on_servers(app: Procession, books: Books, url: str):
     @app.job("book", transactional=True)
     def handler(job: Job, number: int) -> None:
         job.connection.execute("insert into booking values (?, ?)", (number, job.key))

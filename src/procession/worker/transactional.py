@@ -20,6 +20,7 @@ from procession.worker.outcomes import Fail, Outcome, Snooze
 from procession.worker.registry import Handler, Mode
 from procession.worker.results import to_variables
 
+_ON_THE_LOOP = {"postgres": "asyncpg", "mysql": "asyncmy"}  # stores whose transactions no thread can use
 UNAVAILABLE_S = 1.0  # before a database that has no transaction to give is asked again
 
 Call = Callable[[Any], Awaitable[object]]  # the handler, given the connection
@@ -81,11 +82,11 @@ async def begun(engine: Engine, handler: Handler) -> StepTransaction:
         raise Fail(str(error)) from error
     except Unavailable as error:  # not the handler's failure: it has not been called
         raise Snooze(UNAVAILABLE_S) from error
-    if handler.mode != Mode.LOOP and engine.store.name == "postgres":
+    if handler.mode != Mode.LOOP and engine.store.name in _ON_THE_LOOP:
         await transaction.roll_back()
         message = (
-            f"Expected '{handler.name}' to be a coroutine function: on PostgreSQL the transaction of a transactional "
-            "handler is asyncpg's, and lives on the event loop"
+            f"Expected '{handler.name}' to be a coroutine function: the transaction of a transactional handler is "
+            f"{_ON_THE_LOOP[engine.store.name]}'s here, and lives on the event loop"
         )
         raise Fail(message)
     return transaction

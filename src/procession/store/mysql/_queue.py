@@ -42,11 +42,11 @@ class MysqlQueue(QueueCalls):
     async def _run_script(self, make: Callable[[int], Script[T]], *, reads: bool = False) -> T:
         if reads:
             async with self._rest.lend() as session:
-                return await run(make(await self.now()), _asking(session))
+                return await run(make(await self.now()), asking(session))
 
         async def work(session: Session) -> T:
             now: int = (await session.run("now_of_transaction")).value()
-            return await run(make(now), _asking(session))
+            return await run(make(now), asking(session))
 
         return await self._queue.transact(work)
 
@@ -81,7 +81,9 @@ class MysqlQueue(QueueCalls):
         return with_lost(rescued, await self._run_script(lambda now: settling.rescue_runs(limit, now, **bounds)))
 
 
-def _asking(session: Session) -> Callable[[Ask], Any]:
+def asking(session: Session) -> Callable[[Ask], Any]:
+    """How a script's questions are asked on a session."""
+
     async def execute(question: Ask) -> Rows:
         answers = _put(session, question)
         await session.send()

@@ -39,12 +39,13 @@ LOCK_WAIT_SHARE: Final = (
 PACKET_BYTES_MIN: Final = 1024 * 1024  # less than this and not even small batches go
 _PAUSE_S: Final = 0.002  # after a collision, doubled with each
 _PAUSE_S_MAX: Final = 0.1
+_IN_TRANSACTION: Final = 1  # a bit of the server's status
 _FOUND_ROWS: Final = 2  # CLIENT.FOUND_ROWS: an update counts the rows it found, be they changed or not
 # The server's clock in milliseconds, whatever its time zone and that of the session.
 SERVER_NOW: Final = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"
 _SET_SERVER_NOW: Final = f"SET @now = {SERVER_NOW}".encode()
 # A backslash escapes (see _statements.py), and a value that does not fit is refused, never cut.
-_SQL_MODE: Final = "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+SQL_MODE: Final = "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
 
 class Options:
@@ -140,6 +141,27 @@ class Session:
             raise
         finally:
             self._in_transaction = self._has_now = False
+
+    @property
+    def is_within_transaction(self) -> bool:
+        """Whether the server said, with its last answer, that a transaction is under way."""
+        return bool(self.connection.server_status & _IN_TRANSACTION)
+
+    def join(self) -> None:
+        """From here on speak within a transaction that somebody else has begun on this connection."""
+        self.forget()
+        self._in_transaction, self._has_now = True, False
+
+    async def leave(self) -> None:
+        """Undo a transaction that was joined, if it is not over, and be as before."""
+        self._in_transaction = False
+        if self.is_within_transaction:
+            await self._roll_back()
+        self.forget()
+
+    def forget(self) -> None:
+        """Send nothing of what was gathered."""
+        self._gathered.clear()
 
     def drop(self) -> None:
         """Close at once, without waiting for the server."""
@@ -318,7 +340,7 @@ async def _set_up(connection: Connection, deadline_s: float, *, is_mariadb: bool
     within_s = deadline_s * SERVER_SHARE
     settings = [
         "SET NAMES utf8mb4",
-        f"SET SESSION sql_mode = '{_SQL_MODE}'",
+        f"SET SESSION sql_mode = '{SQL_MODE}'",
         "SET SESSION time_zone = '+00:00', autocommit = 1",
         f"SET SESSION innodb_lock_wait_timeout = {max(1, int(deadline_s * LOCK_WAIT_SHARE))}",
         "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",

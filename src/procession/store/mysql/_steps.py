@@ -88,6 +88,12 @@ async def commit(sessions: Sessions, steps: Sequence[Step], keys: Keys) -> list[
     return [answers[step.instance] for step in steps]
 
 
+async def commit_within(session: Session, step: Step, keys: Keys) -> StepResult:
+    """Apply one step in a transaction that the session has joined. What it writes is gathered, not sent yet."""
+    why = refusal_of_step(step)
+    return (await _commit(session, [step], keys, {step.instance: why} if why else {}))[step.instance]
+
+
 async def _start(sessions: Sessions, steps: list[Step]) -> bool:
     """Insert new instances without a look; False where one of them, or a value of them, needs one."""
 
