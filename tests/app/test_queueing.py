@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from procession import Procession, Settings
-from procession.errors import InvalidValue, Misconfigured
+from procession.errors import Conflict, InvalidValue, Misconfigured, NotFound
 from procession.limits import ENQUEUE_MAX
 from procession.testing import Rehearsal
 from tests.app.callers import ON_MARIADB, ON_POSTGRES, ON_SQLITE, Open, Undo
@@ -85,6 +85,33 @@ async def test_a_failed_job_has_its_attempts_and_is_kept(post: Post):
     assert post.sent["nobody"] == 3
     kept = {row.job_key: row.state for row in await post.app.jobs()}
     assert kept == {job.job_key: "FAILED", other.job_key: "FAILED"}
+
+
+async def test_a_failed_job_starts_over_and_a_waiting_one_is_deleted(post: Post):
+    failed = await post.app.enqueue("send", {"to": "nobody"})
+    waiting = await post.app.enqueue("send", {"to": "later"}, delay="1h")
+    await post.app.run_until_idle()
+    await post.app.requeue(failed.job_key, retries=1)
+    await post.app.delete_job(waiting.job_key, reason="nobody wants it")
+    await post.app.run_until_idle()
+    assert post.sent == {"nobody": 3}
+    (left,) = await post.app.jobs()
+    assert (left.job_key, left.state) == (failed.job_key, "FAILED")
+    await post.app.delete_job(failed.job_key)
+    assert await post.app.jobs() == []
+    for verb in (post.app.requeue, post.app.delete_job):
+        with pytest.raises(NotFound, match="Expected a job with key 77"):
+            await verb(77)
+    ready = await post.app.enqueue("send", {"to": "a"}, queue="elsewhere")
+    with pytest.raises(Conflict, match="to be failed or scheduled, and of no process, found it READY"):
+        await post.app.requeue(ready.job_key)
+
+
+async def test_a_scheduled_job_is_due_when_it_is_requeued(post: Post):
+    job = await post.app.enqueue("send", {"to": "Ada"}, delay="1h")
+    await post.app.requeue(job.job_key)
+    await post.app.run_until_idle()
+    assert post.sent == {"Ada": 1}
 
 
 async def test_options_are_what_the_row_has(post: Post):

@@ -185,6 +185,10 @@ def people_look_and_act_in_the_admin_site() -> None:
     assert "found none" in page(client, "job/1/change/", moved=True)
     assert "found none" in page(client, "processinstance/1/change/", moved=True)
 
+    assert "of instance" in act(client, f"job/{job.job_key}/change/", "requeue")
+    later = enqueue("pack", {"parcel": 0}, delay="1h")
+    assert "1 deleted" in act(client, "job/", "delete", later.job_key)
+
     Path("mended").touch()
     act(client, "incident/", "resolve", incident.incident_key)
     wait_until(lambda: app.sync.user_tasks(process_instance_key=key))

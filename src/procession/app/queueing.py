@@ -17,12 +17,14 @@ from procession.app.views import View
 from procession.core.listening import RETRIES_MAX
 from procession.engine import Engine
 from procession.engine.values import plain_variables
-from procession.errors import InvalidValue, Misconfigured
-from procession.jobs.kinds import JobKind
+from procession.errors import Conflict, InvalidValue, Misconfigured, NotFound
+from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_instant
 from procession.limits import ENQUEUE_MAX
 from procession.store.rows import NewJob, Statement
+from procession.store.rows.queue import Deletion
+from procession.store.rows.queue_reading import JobDetails
 from procession.worker import Registry
 from procession.worker.registry import DEFAULT_QUEUE
 
@@ -119,6 +121,28 @@ class Queueing(Inspection):
         enqueued = [EnqueuedJob(job_key=job.key, type=job.type, queue=job.queue) for job in jobs]
         return enqueued, self._store.job_request(jobs)
 
+    async def requeue(self, job_key: int, *, retries: int = 0) -> None:
+        """Let a failed job start over, now; a scheduled one is due now. ``retries`` 0: as many attempts as at first.
+
+        Raises NotFound; Conflict for one that waits or runs already, and for jobs of processes (``resolve`` their
+        incident).
+        """
+        key = arguments.key(job_key, "job_key")
+        attempts = arguments.whole(retries, "retries", 0, RETRIES_MAX)
+        found = await self._store.job(key)
+        if not await self._store.requeue_jobs([key], retries=attempts):
+            raise _not_done(key, found, "failed or scheduled, and of no process,")
+        if found is not None:
+            self._engine.announce(found.queue)
+
+    async def delete_job(self, job_key: int, *, reason: str = "") -> None:
+        """Delete a job that does not run; one that runs ends first. Raises NotFound, Conflict for jobs of processes."""
+        key = arguments.key(job_key, "job_key")
+        found = await self._store.job(key)
+        (deletion,) = await self._store.delete_jobs([key], arguments.reason(reason))
+        if deletion == Deletion.NOT_FOUND:
+            raise _not_done(key, found, "of no process, and not over,")
+
     # -- internal -------------------------------------------------------------------------------------------------
     async def _new_jobs(
         self,
@@ -152,6 +176,14 @@ class Queueing(Inspection):
         engine = self._engine
         keys = await (_for_caller(engine, len(raw)) if for_caller else engine.take_keys(len(raw)))
         return [_like(pattern, key, each) for key, each in zip(keys, raw, strict=True)]
+
+
+def _not_done(key: int, found: JobDetails | None, expected: str) -> NotFound | Conflict:
+    """Why nothing was done to a job."""
+    if found is None:
+        return NotFound(f"Expected a job with key {key}, found none: it may have been done")
+    of = f" of instance {found.instance}" if found.instance else ""
+    return Conflict(f"Expected job {key} to be {expected} found it {JobState(found.state).name}{of}")
 
 
 async def _for_caller(engine: Engine, count: int) -> list[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 from procession.app.forms import Forms
 from procession.app.inspection import Inspection
 from procession.app.operations import Operations
+from procession.app.queueing import Queueing
 from procession.app.user_tasks import UserTasks
 from procession.app.verbs import Verbs
 from procession.app.working import ActivatedJob, Working
@@ -85,6 +86,10 @@ class SyncVerbs:
     user_task_form = Face(Forms.user_task_form)
     start_form = Face(Forms.start_form)
     delete_form = Face(Forms.delete_form)
+
+    # -- jobs of no process ----------------------------------------------------------------------------------------
+    requeue = Face(Queueing.requeue)
+    delete_job = Face(Queueing.delete_job)
 
     # -- workers that are other processes -------------------------------------------------------------------------
     activate_jobs = Face(Working.activate_jobs)

@@ -264,7 +264,10 @@ JOBS = Page(
         Filter("type", "Type"),
         Filter("process_instance_key", "Instance", number=True),
     ),
-    (),
+    (
+        Action("requeue", "Try again", "to be tried again", lambda app, key: app.requeue(key)),
+        Action("delete", "Delete", "deleted", lambda app, key: app.delete_job(key, reason="from the admin site")),
+    ),
     _jobs,
     _job,
 )
