@@ -24,7 +24,8 @@ FILL = f"""
 insert into procession.job (key, run_at, created_at, priority, lease, attempt, retries, kind, state, queue, type, owner,
                             traits, options, waits_for, deadline_at, batch)
 select n, now() + (n - {ROWS} / 2) * interval '1 second', now(), n % 3, 1, 1, 3, 0,
-       (array[0, 1, 2, 3, 4, 4])[1 + n % 6], 'q' || n % 10, 't', case when n % 6 = 1 then n % 7 end, 4, '{{"limits":[{{"key":"k1","most":1}}]}}',
+       (array[0, 1, 2, 3, 4, 4])[1 + n % 6],
+       'q' || n % 10, 't', case when n % 6 = 1 then n % 7 end, 4, '{{"limits":[{{"key":"k1","most":1}}]}}',
        case when n % 6 = 4 then 'k' || n % 50 end, case when n % 100 = 0 then n end,
        case when n % 50 = 0 then n % 9 end
 from generate_series(1, {ROWS}) n;
