@@ -80,7 +80,7 @@ def test_a_refused_command_ends_with_1(command):
     command("db", "migrate")
     answer = command("start", "nothing")
     assert answer.code == 1
-    assert answer.err == "Error: Expected process 'nothing' to be deployed, found none\n"
+    assert answer.err.startswith("Error: Expected process 'nothing' to be deployed, found none: ")
     assert command("instance", "7", "--json").error == {
         "type": "NotFound",
         "message": "Expected a process instance with key 7, found none",
