@@ -91,6 +91,17 @@ def test_a_message_reaches_who_waits_or_is_kept_or_is_gone(started, shop, comman
     assert details["variables"]["goal"] is True
 
 
+def test_variables_start_what_their_conditions_start(shop, command):
+    climate = process("climate").start("cold", condition="=temperature < 5").user("stove").end()
+    shop.write("climate.bpmn", climate)
+    command("deploy", ".")
+    assert command("conditions", "climate", "--var", "temperature=20").out == "0 instances started\n"
+    (key,) = command("conditions", "climate", "--var", "temperature=1", "--json").json["processInstanceKeys"]
+    shop.work_off()
+    assert command("instance", key, "--json").json["elements"][0]["elementId"] == "stove"
+    assert command("conditions", "nothing").code != 0
+
+
 def test_a_signal_starts_who_waits_for_it(started, shop, command):
     (key,) = command("broadcast", "fire", "--json").json["processInstanceKeys"]
     shop.work_off()

@@ -1,4 +1,4 @@
-"""``procession publish``, ``broadcast``, ``messages``, ``subscriptions``: events from outside, and who waits."""
+"""``procession publish``, ``broadcast``, ``conditions``, ``messages``, ``subscriptions``: what comes, and who waits."""
 
 from __future__ import annotations
 
@@ -65,15 +65,35 @@ def broadcast(
     async def work(app: Procession) -> list[int]:
         return await app.broadcast(name, values)
 
-    reached = run(work)
+    _tell(run(work), "reached or started")
+
+
+@with_options
+def conditions(
+    process_id: Annotated[str, typer.Argument(help="The process.")],
+    var: Var = None,
+    vars: Vars = "",  # noqa: A002 - the option's name
+    business_id: Annotated[str, typer.Option("--business-id", help="How you call what starts.")] = "",
+) -> None:
+    """Start an instance at each conditional start event that these variables fulfil."""
+    values = variables(var, vars)
+
+    async def work(app: Procession) -> list[int]:
+        return await app.start_by_conditions(process_id, values, business_id=business_id)
+
+    _tell(run(work), "started")
+
+
+def _tell(keys: list[int], what: str) -> None:
+    """How many instances, and the first of them."""
     if options().json:
-        screen.json({"processInstanceKeys": reached})
+        screen.json({"processInstanceKeys": keys})
         return
-    screen.line(f"{screen.counted(len(reached), 'instance')} reached or started")
-    for key in reached[:20]:
+    screen.line(f"{screen.counted(len(keys), 'instance')} {what}")
+    for key in keys[:20]:
         screen.line(f"  {key}")
-    if len(reached) > 20:
-        screen.line((f"  and {len(reached) - 20} more", "dim"))
+    if len(keys) > 20:
+        screen.line((f"  and {len(keys) - 20} more", "dim"))
 
 
 @with_options

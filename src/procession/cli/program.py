@@ -89,6 +89,7 @@ program.command("serve", rich_help_panel=RUN)(serve.serve)
 program.command("start", rich_help_panel=RUN)(start.start)
 program.command("publish", rich_help_panel=RUN)(messages.publish)
 program.command("broadcast", rich_help_panel=RUN)(messages.broadcast)
+program.command("conditions", rich_help_panel=RUN)(messages.conditions)
 
 program.command("definitions", rich_help_panel=LOOK)(definitions.definitions)
 program.command("decisions", rich_help_panel=LOOK)(decisions.decisions)

@@ -49,9 +49,6 @@ def migrate(
     if state.status not in {Status.ACTIVE, Status.SUSPENDED}:
         message = f"Instance {state.key} is over already"
         raise Conflict(message)
-    if state.ending:
-        message = f"Something of instance {state.key} is being taken away: migrate it when that has come to its end"
-        raise Conflict(message)
     errors = [found for found in migration_findings(source, target, state, mapping) if found.severity == "error"]
     if errors:
         listed = "; ".join(found.message for found in errors)
@@ -145,6 +142,9 @@ class _Plan:
 
     def findings(self, state: State) -> Iterator[MigrationFinding]:
         """What prevents the migration of what is active, and what happens to waits."""
+        for key in state.ending:
+            name = self.source.elements[state.nodes[key].element].id
+            yield self._error(name, f"'{name}' is being taken away: migrate when that has come to its end")
         flows = self.flows()
         for node in state.nodes.values():
             yield from self._active(state, node)
