@@ -58,7 +58,7 @@ from procession.store.rows import (
 
 DEADLINE_S: Final = 15.0
 CONNECT_S: Final = 5.0
-COMMIT_LANES: Final = 4  # starts, steps, ends and wide steps may be under way at once; more only makes batches smaller
+COMMIT_LANES: Final = 4  # starts (twice), steps and wide steps may be under way at once; more makes batches smaller
 _FINDABLE: Final = ("job", "user_task", "incident", "subscription")
 
 
