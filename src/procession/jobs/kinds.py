@@ -34,6 +34,7 @@ REMOTE = -1  # owner of a job leased to a worker that is no node: SCHEDULED for 
 
 FOLLOW_UP_QUEUE = "$follow-up"
 TIMER_QUEUE = "$timer"
+SUBMIT_QUEUE = "$submit"  # jobs with options that a caller's own transaction asked for
 METHOD_QUEUE_PREFIX = "$method:"
 JOB_QUEUE_PREFIX = "$job:"
 

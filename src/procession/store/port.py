@@ -328,7 +328,11 @@ class Store(Queue, Protocol):
         ...
 
     def job_request(self, jobs: Sequence[NewJob]) -> list[Statement]:
-        """The same for plain jobs without options, any number. Raises InvalidValue."""
+        """The same for plain queue jobs, any number. Raises InvalidValue.
+
+        Those with options are inserted as one job of ``jobs.SUBMIT_QUEUE`` under the key of the first; whoever claims
+        it submits what it holds (``rows.queue.decode_submission``) with itself as ``closes``.
+        """
         ...
 
     # -- operators ------------------------------------------------------------------------------------------------

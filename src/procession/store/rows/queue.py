@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import msgspec
+
 from procession.store.rows.row import Row
 from procession.store.rows.steps import NewJob
 
@@ -29,6 +31,16 @@ class Submitted(Row, kw_only=True):
     key: int
     outcome: Submission = Submission.INSERTED
     state: int = 0  # jobs.JobState after the call
+
+
+def encode_submission(jobs: list[NewJob]) -> bytes:
+    """The arguments of a job of ``jobs.SUBMIT_QUEUE``: what it submits when it is carried out."""
+    return msgspec.json.encode(jobs)
+
+
+def decode_submission(args: bytes) -> list[NewJob]:
+    """The jobs that a job of ``jobs.SUBMIT_QUEUE`` submits, with itself as ``closes``."""
+    return msgspec.json.decode(args, type=list[NewJob])
 
 
 # --- running ----------------------------------------------------------------------------------------------------------
