@@ -117,6 +117,10 @@ class Dispatcher(Protocol):
         """The ladder: return what has not started, wait, cancel, wait, give up."""
         ...
 
+    def cancel_job(self, key: int, lease: int, reason: str) -> None:
+        """Somebody wants this run to end: cancel it and return the job, which is deleted by that."""
+        ...
+
     def cancel_all(self, reason: str) -> None:
         """Cancel what runs and drop what is buffered: this process has lost its leases."""
         ...
@@ -161,6 +165,9 @@ class Nobody:
 
     async def stop(self, wait_ms: int, cancel_ms: int) -> None:
         """Nothing to stop."""
+
+    def cancel_job(self, key: int, lease: int, reason: str) -> None:
+        """Nothing to cancel."""
 
     def cancel_all(self, reason: str) -> None:
         """Nothing to cancel."""

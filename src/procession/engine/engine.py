@@ -40,6 +40,7 @@ from procession.engine.messages import Messages
 from procession.engine.operations import Operations
 from procession.engine.outbox import Announcer, Outbox
 from procession.engine.outcomes import Outcomes
+from procession.engine.queue_duties import QueueDuties
 from procession.engine.requests import DEPLOYED
 from procession.engine.settings import Counters, Settings
 from procession.engine.steps import StepRun
@@ -144,6 +145,15 @@ class Engine(Operations):
             lost=self._lost_from_thread,
         )
         self._duties.beats = open_store is None
+        self.queue_duties = QueueDuties(
+            store,
+            clock=self.clock,
+            keys=self._keys,
+            announcer=self._announcer,
+            dispatcher=self.dispatcher,
+            chance=chance,
+            leads=lambda: bool(self._duties.term),
+        )
         lost = self._lost_from_thread
         self._heartbeat = Heartbeat(settings, self.clock, open_store=open_store, lost=lost, blocking=self._blocking)
 
@@ -190,6 +200,7 @@ class Engine(Operations):
         """Become a node."""
         node = await self.store.register(self.name, msgspec.json.encode(self._details))
         self.node = self._outbox.node = self._claims.node = self._duties.node = self._commit.node = node
+        self.queue_duties.node = node
 
     async def start(self) -> None:
         """Begin to run jobs and to do duties."""
@@ -204,6 +215,7 @@ class Engine(Operations):
         self._stop_listening = await self.store.listen(self._heard_from_afar)
         self._claims.duty.start()
         self._duties.start()
+        self.queue_duties.start()
 
     async def stop(self) -> None:
         """The ladder: claim no more, return what has not started, wait, cancel, wait, give up; flush; leave."""
@@ -214,6 +226,7 @@ class Engine(Operations):
         await self._cancel_return()
         await self._claims.duty.stop()
         await self._duties.stop()
+        await self.queue_duties.stop()
         self._outbox.node = 0
         await self.dispatcher.stop(settings.stop_wait_ms, settings.stop_cancel_ms)
         self._system.drain()
@@ -277,7 +290,7 @@ class Engine(Operations):
             await self._enter()
         for _ in range(ROUNDS_MAX):
             await self._come_to_rest()
-            promoted = await self._duties.promote_once()
+            promoted = await self.queue_duties.once() + await self._duties.promote_once()
             await self._duties.expire_once()
             claimed = await self._claims.once()
             if not promoted and not claimed and self.quiet:
@@ -313,6 +326,7 @@ class Engine(Operations):
         """Cancel everything, wait for the database, leave as the old node and enter as a new one."""
         await self._claims.duty.stop()
         await self._duties.stop()
+        await self.queue_duties.stop()
         self._outbox.node = 0
         self.dispatcher.cancel_all("this process could not show that it lives")
         self._system.drop(give_back=False)
@@ -329,6 +343,7 @@ class Engine(Operations):
         self._heartbeat.start(self.node)
         self._claims.duty.start()
         self._duties.start()
+        self.queue_duties.start()
         self._returning = None
         logger.warning("this process works again, as node %d", self.node)
 
@@ -347,6 +362,7 @@ class Engine(Operations):
     def _heard(self, queue: str) -> None:
         """This process knows that a queue got ready jobs."""
         self._tell_dispatcher(queue)
+        self.queue_duties.heard(queue)
         self._claims.heard(queue)
 
     def _heard_from_afar(self, queue: str) -> None:
@@ -358,6 +374,7 @@ class Engine(Operations):
         if queue == TIMER_QUEUE:
             self._duties.heard_timer()
         self._tell_dispatcher(queue)
+        self.queue_duties.heard(queue)
         self._claims.heard(queue)
 
     def _tell_dispatcher(self, queue: str) -> None:

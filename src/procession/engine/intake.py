@@ -39,7 +39,11 @@ class Intake:
         self._chance = chance
         self._inserting: set[int] = set()
         self._lane: Lane[Entry] = Lane(
-            "enqueue", self._send, count_max=ENQUEUE_MAX, bytes_max=ENQUEUE_MAX, sizes=lambda entries: [len(entry.jobs) for entry in entries]
+            "enqueue",
+            self._send,
+            count_max=ENQUEUE_MAX,
+            bytes_max=ENQUEUE_MAX,
+            sizes=lambda entries: [len(entry.jobs) for entry in entries],
         )
 
     async def enqueue(self, jobs: Sequence[NewJob], deadline: float) -> None:

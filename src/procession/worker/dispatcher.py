@@ -36,6 +36,7 @@ LOOP, METHOD = Mode.LOOP, JobKind.METHOD
 STOP = "stop"
 LOST = "lost"
 TIMEOUT = "timeout"
+CANCELED = "canceled"
 UNKNOWN_MS = 60_000  # a plain job of a type that nobody here handles goes back for this long
 
 _decode_args = msgspec.json.Decoder(dict[str, Any]).decode
@@ -228,7 +229,7 @@ class LocalDispatcher:
             raise asyncio.CancelledError
         if slot.abandoned or slot.reason == LOST:
             return
-        if slot.reason == STOP:
+        if slot.reason in (STOP, CANCELED):
             self._ends.released(delivery)
         else:
             self._ends.failed(delivery, self._handler_in(slot, delivery), self._too_slow(slot))
@@ -402,7 +403,7 @@ class LocalDispatcher:
             "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced", slot.name, delivery.key
         )
         line.abandon(slot)
-        if slot.reason == STOP:
+        if slot.reason in (STOP, CANCELED):
             self._ends.released(delivery)
         elif slot.reason != LOST:
             self._ends.failed(delivery, self._handler_in(slot, delivery), self._too_slow(slot))
@@ -427,6 +428,23 @@ class LocalDispatcher:
             await line.stop()
         self._threads.stop()
         self._processes.stop()
+
+    def cancel_job(self, key: int, lease: int, reason: str) -> None:
+        """Somebody deleted a job that runs or waits here: it is returned as soon as it has ended."""
+        for line in self._lines.values():
+            for waiting in line.buffer:
+                if waiting.key == key and waiting.lease == lease:
+                    line.buffer.remove(waiting)
+                    line.taken -= 1
+                    self._ends.released(waiting)
+                    return
+            for slot in line.slots:
+                delivery = slot.delivery
+                if delivery is not None and delivery.key == key and delivery.lease == lease and not slot.reason:
+                    logger.info("job %d (%s) is canceled: %s", key, delivery.type, reason)
+                    self._sweep_from_now()
+                    slot.cancel(CANCELED, asyncio.get_running_loop().time())
+                    return
 
     def cancel_all(self, reason: str) -> None:
         """The leases are lost: cancel what runs, forget what is buffered; nothing is written about either."""

@@ -335,6 +335,10 @@ class Both:
         find: Callable[[FrameType], str] | None = getattr(self._local, "handler_at", None)
         return find(frame) if find is not None else ""
 
+    def cancel_job(self, key: int, lease: int, reason: str) -> None:
+        """Somebody deleted a job that runs in this process."""
+        self._local.cancel_job(key, lease, reason)
+
     def cancel_all(self, reason: str) -> None:
         """This process has lost its leases; those of remote workers are not among them."""
         self._local.cancel_all(reason)

@@ -1,0 +1,191 @@
+"""What the queue needs done besides being claimed from: recurring jobs, deadlines, the archive, cancellations, a sweep.
+
+The leader fires recurring jobs, makes FAILED what waits beyond its deadline, deletes what the archive keeps no longer,
+and looks for what no transaction leaves behind. Every process asks which of its own runs somebody wants to end. What is
+due and what becomes of it is decided by ``jobs``; a firing is guarded by its version, so that two leaders fire once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import msgspec
+
+from procession.engine.clock import StoreClock
+from procession.engine.delivery import Dispatcher
+from procession.engine.duty import Duty
+from procession.engine.keys import KeyStock
+from procession.engine.outbox import Announcer
+from procession.errors import InvalidValue
+from procession.jobs.kinds import JobState
+from procession.jobs.recurring import plan_firing
+from procession.limits import PROMOTE_MAX
+from procession.store.port import Store
+from procession.store.rows import NewJob
+from procession.store.rows.queue import Fired, Firing
+from procession.store.rows.queue_reading import StoredRecurring
+
+logger = logging.getLogger("procession.engine")
+
+RECURRING = "$recurring"  # announced when recurring jobs were changed: the leader looks again
+FIRE_MAX = 100
+FIRE_POLL_S = 5.0  # between two looks, should an announcement be lost
+FOLLOW_POLL_S = 1.0  # while another process leads: how soon this one notices that it does
+UPKEEP_S = 1.0
+CANCEL_POLL_S = 1.0
+SWEEP_S = 600.0
+SWEEP_FIRST_S = 60.0  # the first sweep, so that processes that live shortly do not begin with one
+
+
+class QueueDuties:
+    """The background of the queue's second half."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: StoreClock,
+        keys: KeyStock,
+        announcer: Announcer,
+        dispatcher: Dispatcher,
+        chance: Callable[[], float],
+        leads: Callable[[], bool],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._keys = keys
+        self._announcer = announcer
+        self._dispatcher = dispatcher
+        self._leads = leads
+        self.node = 0
+        self._has_swept = False
+        self._recurring = Duty("recurring jobs", self._recurring_round, chance)
+        self._upkeep = Duty("upkeep of the queue", self._upkeep_round, chance)
+        self._cancel = Duty("cancellations", self._cancel_round, chance)
+        self._sweep = Duty("sweep", self._sweep_round, chance)
+
+    def start(self) -> None:
+        """Begin."""
+        for duty in (self._recurring, self._upkeep, self._cancel, self._sweep):
+            duty.start()
+
+    async def stop(self) -> None:
+        """End."""
+        for duty in (self._recurring, self._upkeep, self._cancel, self._sweep):
+            await duty.stop()
+
+    def heard(self, queue: str) -> None:
+        """Something was announced: perhaps that recurring jobs changed."""
+        if queue == RECURRING:
+            self._recurring.wake()
+
+    async def once(self) -> int:
+        """Do what is due now, whoever leads: the crank of the tests. How much was done."""
+        fired, _ = await self.fire_due()
+        return fired + await self.upkeep()
+
+    # -- recurring jobs ---------------------------------------------------------------------------------------------
+    async def fire_due(self) -> tuple[int, int]:
+        """Fire what is due: (how many firings were written, the instant of the next one, 0 if there is none)."""
+        due, next_at = await self._store.due_recurring(FIRE_MAX)
+        if not due:
+            return 0, next_at
+        await self._keys.enough()
+        firings = [self._firing(each) for each in due]
+        return self._fired(firings, await self._store.fire(firings)), next_at
+
+    async def trigger(self, recurring: StoredRecurring) -> bool:
+        """Insert one run now, beside its times. False where somebody else fired it at this moment."""
+        await self._keys.enough()
+        firing = Firing(
+            name=recurring.name,
+            version=recurring.version,
+            next_at=recurring.next_at,
+            last_at=0,
+            jobs=[self._job(recurring)],
+            manual=True,
+            tenant=recurring.tenant,
+        )
+        return bool(self._fired([firing], await self._store.fire([firing])))
+
+    def _firing(self, recurring: StoredRecurring) -> Firing:
+        """What is due of one, by its rule about missed runs. A cycle that ended or cannot be read fires no more."""
+        now = self._clock.now()
+        try:
+            plan = plan_firing(recurring.cycle, recurring.next_at, recurring.missed, now)
+            due, next_at, last_at = plan.due, plan.next_at, plan.last_at
+        except InvalidValue:
+            logger.exception("recurring job '%s' fires no more: its cycle cannot be read", recurring.name)
+            due, next_at, last_at = (), 0, recurring.last_at
+        return Firing(
+            name=recurring.name,
+            version=recurring.version,
+            next_at=next_at,
+            last_at=last_at,
+            jobs=[self._job(recurring) for _ in due],
+            tenant=recurring.tenant,
+        )
+
+    def _job(self, recurring: StoredRecurring) -> NewJob:
+        """A run, with a key of its own."""
+        return msgspec.structs.replace(recurring.job, key=self._keys.keys.take(), tenant=recurring.tenant)
+
+    def _fired(self, firings: list[Firing], fired: list[Fired]) -> int:
+        """Announce what got ready; how many firings counted."""
+        for firing, answer in zip(firings, fired, strict=True):
+            for job, submitted in zip(firing.jobs, answer.submitted, strict=False):
+                if submitted.state in (JobState.READY, JobState.THROTTLED):
+                    self._announcer.announce(job.queue)
+        return sum(answer.applied for answer in fired)
+
+    async def _recurring_round(self) -> float:
+        """Fire if this process leads; sleep until the next is due, never longer than the poll."""
+        if not self._leads():
+            return FOLLOW_POLL_S
+        fired, next_at = await self.fire_due()
+        if fired == FIRE_MAX:
+            return 0
+        until_s = (next_at - self._clock.now()) / 1000 if next_at else FIRE_POLL_S
+        return min(FIRE_POLL_S, max(0.0, until_s))
+
+    # -- upkeep -----------------------------------------------------------------------------------------------------
+    async def upkeep(self) -> int:
+        """A chunk of deadlines that have passed, and of what the archive keeps no longer."""
+        late, woken = await self._store.expire_jobs(PROMOTE_MAX)
+        if late:
+            logger.warning("%d jobs failed, for they had not begun by their deadline", len(late))
+        self._announcer.announce_all(woken)
+        return len(late) + await self._store.expire_archive(PROMOTE_MAX)
+
+    async def _upkeep_round(self) -> float:
+        """Do so if this process leads."""
+        if not self._leads():
+            return FOLLOW_POLL_S
+        return 0.1 if await self.upkeep() >= PROMOTE_MAX else UPKEEP_S
+
+    # -- cancellations ----------------------------------------------------------------------------------------------
+    async def _cancel_round(self) -> float:
+        """End the runs of this process that somebody deleted."""
+        if self.node and self._dispatcher.jobs():
+            await self.cancel_once()
+        return CANCEL_POLL_S
+
+    async def cancel_once(self) -> int:
+        """Tell the dispatcher; how many runs are to end."""
+        runs = await self._store.canceled_runs(self.node)
+        for run in runs:
+            self._dispatcher.cancel_job(run.key, run.lease, run.reason)
+        return len(runs)
+
+    # -- sweep ------------------------------------------------------------------------------------------------------
+    async def _sweep_round(self) -> float:
+        """Repair what no transaction of ours leaves behind, if this process leads; say so if there was anything."""
+        if not self._has_swept:
+            self._has_swept = True
+            return SWEEP_FIRST_S
+        if self._leads():
+            report = await self._store.sweep()
+            if not report.is_clean:
+                logger.error("the sweep repaired what should not be: %s", msgspec.structs.asdict(report))
+        return SWEEP_S
