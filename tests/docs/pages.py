@@ -41,6 +41,7 @@ GUIDES = (
     "incidents",
     "user-tasks",
     "operations",
+    "server",
     "command-line",
 )
 MODELS = ROOT / "docs" / "models"
