@@ -149,6 +149,49 @@ async def test_a_plain_function_starts_on_a_synchronous_session(place: Place):
     engine.dispose()
 
 
+async def test_jobs_follow_the_request_too(place: Place):
+    engine, threaded = async_engine(place.url), sync_engine(place.url)
+    if place.url.startswith("sqlite"):
+        threaded = sqlalchemy.create_engine(place.url, connect_args={"check_same_thread": False})
+
+    async def session() -> AsyncIterator[AsyncSession]:
+        async with AsyncSession(engine) as opened, opened.begin():
+            yield opened
+
+    def sync_session() -> Iterator[Session]:
+        with Session(threaded) as opened, opened.begin():
+            yield opened
+
+    api = FastAPI(lifespan=lifespan(place.app, migrate=True))
+
+    @api.post("/async/{number}")
+    async def by_async(
+        number: int, processes: Annotated[Transaction, Depends(in_transaction(place.app, session, scope="function"))]
+    ) -> int:
+        job = await processes.enqueue("pack", {"number": number}, delay="1h")
+        if number < 0:
+            raise HTTPException(422, "no such number")
+        return job.job_key
+
+    @api.post("/sync/{number}")
+    def by_thread(
+        number: int,
+        processes: Annotated[SyncTransaction, Depends(in_sync_transaction(place.app, sync_session, scope="function"))],
+    ) -> int:
+        job = processes.enqueue("pack", {"number": number}, delay="1h")
+        if number < 0:
+            raise HTTPException(422, "no such number")
+        return job.job_key
+
+    async with served(api) as client:
+        keys = {(await client.post(f"/{way}/{number}")).json() for way in ("async", "sync") for number in (1, 2)}
+        for way in ("async", "sync"):
+            assert (await client.post(f"/{way}/-1")).status_code == 422
+        assert {job.job_key for job in await place.app.jobs(type="pack")} == keys
+    await engine.dispose()
+    threaded.dispose()
+
+
 async def test_without_workers_here_the_handlers_run_elsewhere(place: Place):
     elsewhere = Place(place.url)
     api = FastAPI(lifespan=lifespan(place.app, run_workers=False, migrate=True, deploy=[ORDER]))

@@ -11,8 +11,13 @@ import pytest
 
 from procession import Job
 from procession.errors import Conflict, InvalidValue
+from procession.jobs.kinds import JobKind
+from procession.jobs.options import JobOptions, Unique
+from procession.store.memory import MemoryStore
+from procession.store.rows import NewJob
 from procession.testing import Rehearsal, VirtualClock
 from procession.testing.bpmn import process
+from procession.testing.watching import Records, watched
 from tests.testing.conftest import ORDER
 
 
@@ -153,6 +158,17 @@ async def test_what_follows_from_a_transactional_handler_counts_too(shop):
         await rehearsal.assert_completed(key)
         assert [job.type for job in rehearsal.enqueued()] == ["reserve", "charge-card"]
         assert shop.done == [None, 2]
+
+
+async def test_jobs_with_options_count_once_and_a_duplicate_not_at_all():
+    records, store = Records(), MemoryStore(clock=VirtualClock())
+    looked_at = watched(store, records)
+    keys = await looked_at.take_keys(3)
+    options = JobOptions(unique=Unique("only-one"))
+    for key in keys[:2]:
+        job = NewJob(key=key, kind=JobKind.TASK, queue="q", type="send", args=b'{"n": 1}', options=options)
+        await looked_at.submit([job])
+    assert [(job.key, job.args) for job in records.enqueued] == [(keys[0], {"n": 1})]
 
 
 async def test_an_assertion_about_an_instance_says_where_it_is_and_why(shop):

@@ -279,10 +279,11 @@ class Rehearsal:
         return self._store
 
     async def _next_due(self) -> int:
-        """When the next job is due; 0 for never."""
+        """When the next job is due, or the next recurring one is inserted; 0 for never."""
         assert self._store is not None, "rehearse within `async with`"
         _, due = await self._store.promote(PROMOTE_MAX)
-        return due
+        _, recurring = await self._store.due_recurring(PROMOTE_MAX)
+        return min((at for at in (due, recurring) if at), default=0)
 
     async def _rest(self) -> None:
         """Inline, what the last call caused may have come from a thread that nobody waited for."""

@@ -12,7 +12,8 @@ from procession.ids import Keys
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import to_datetime
 from procession.store.port import StepTransaction, Store
-from procession.store.rows import JobEnd, JobOutcome, NewJob, Step, StepOutcome, StepResult
+from procession.store.rows import JobEnd, JobFence, JobOutcome, NewJob, Step, StepOutcome, StepResult
+from procession.store.rows.queue import Fired, Firing, Submission, Submitted
 
 HANDLED = frozenset({JobKind.TASK, JobKind.SERVICE, JobKind.LISTENER})  # what a handler of yours is called for
 
@@ -140,6 +141,26 @@ class WatchedStore:
         now = await self._store.now()
         for job in jobs:
             self._records.enqueue(job, now)
+
+    async def submit(self, jobs: Sequence[NewJob], *, closes: JobFence | None = None) -> list[Submitted]:
+        """Jobs with options; one whose unique key was held is not enqueued."""
+        answers = await self._store.submit(jobs, closes=closes)
+        self._submitted(jobs, answers, await self._store.now())
+        return answers
+
+    async def fire(self, firings: Sequence[Firing]) -> list[Fired]:
+        """Recurring jobs."""
+        answers = await self._store.fire(firings)
+        now = await self._store.now()
+        for firing, answer in zip(firings, answers, strict=True):
+            self._submitted(firing.jobs, answer.submitted, now)
+        return answers
+
+    def _submitted(self, jobs: Sequence[NewJob], answers: Sequence[Submitted], now: int) -> None:
+        """Keep those that were inserted; without answers, none was."""
+        for job, answer in zip(jobs, answers, strict=False):
+            if answer.outcome == Submission.INSERTED:
+                self._records.enqueue(job, now)
 
     async def commit(self, steps: Sequence[Step], keys: Keys) -> list[StepResult]:
         """Jobs of processes, and incidents of those that have no attempts left."""
