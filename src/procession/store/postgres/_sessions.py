@@ -11,9 +11,7 @@ session, and each lone statement is wrapped in a transaction, so that its two me
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, Self
@@ -21,7 +19,8 @@ from typing import Any, Final, Self
 import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
 
-from procession.errors import Misconfigured, ProcessionError, Unavailable
+from procession.errors import Misconfigured, ProcessionError
+from procession.store._shared.lending import Lending
 from procession.store._shared.statements import load_statements
 from procession.store.postgres._failures import leaves_connection_usable, meaning_of, meaning_of_connecting
 from procession.store.rows import Row
@@ -180,28 +179,18 @@ class Session:
         return failure
 
 
-class Sessions:
+class Sessions(Lending[Session]):
     """A group of up to ``size`` sessions, connected when needed, lent to one caller at a time."""
 
     def __init__(self, size: int, settings: dict[str, str], options: Options, statements: Statements) -> None:
-        self.size = size
+        super().__init__(size, options.deadline_s)
         self.options = options
         self.statements = statements
         self._settings = settings
-        self._free: list[Session] = []
-        self._lent: set[Session] = set()
-        self._making = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._closed = False
 
-    @asynccontextmanager
-    async def lend(self) -> AsyncGenerator[Session, None]:
-        """A session for the caller alone; the last one given back comes first, since it has prepared most."""
-        session = await self.take()
-        try:
-            yield session
-        finally:
-            self.give_back(session)
+    async def connect(self) -> Session:
+        """A session outside of the group's count, for whoever keeps it."""
+        return Session(await connect(self.options, self._settings), self.statements, self.options)
 
     async def fetch(self, name: str, *values: object) -> list[Record]:
         """Execute one statement as its own transaction."""
@@ -210,71 +199,6 @@ class Sessions:
             return await session.fetch(name, *values)
         finally:
             self.give_back(session)
-
-    async def close(self) -> None:
-        """Lend no more; close what is free, and what is lent when it comes back."""
-        self._closed = True
-        while self._waiting:
-            self._wake()
-        while self._free:
-            await self._free.pop().close()
-
-    async def connect(self) -> Session:
-        """A session outside of the group's count, for whoever keeps it."""
-        return Session(await connect(self.options, self._settings), self.statements, self.options)
-
-    async def take(self) -> Session:
-        """A session for the caller alone, who gives it back."""
-        while not self._closed:
-            while self._free:
-                session = self._free.pop()
-                if session.usable:
-                    self._lent.add(session)
-                    return session
-            if len(self._lent) + self._making < self.size:
-                return await self._make()
-            await self._wait()
-        raise Unavailable("The store is closed; open it first")
-
-    async def _make(self) -> Session:
-        self._making += 1
-        try:
-            session = await self.connect()
-        finally:
-            self._making -= 1
-            self._wake()
-        self._lent.add(session)
-        return session
-
-    async def _wait(self) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await asyncio.wait_for(turn, self.options.deadline_s)
-        except TimeoutError:
-            raise Unavailable(
-                f"No connection of {self.size} became free within {self.options.deadline_s:g} s"
-            ) from None
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._wake()  # it was our turn: the next one's now
-            raise
-
-    def give_back(self, session: Session) -> None:
-        """The caller is done with it."""
-        self._lent.discard(session)
-        if self._closed:
-            session.drop()
-        elif session.usable:
-            self._free.append(session)
-        self._wake()
-
-    def _wake(self) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
 
 
 async def connect(options: Options, settings: dict[str, str]) -> Connection:
