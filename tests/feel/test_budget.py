@@ -5,6 +5,7 @@ Each of these took minutes, or gigabytes, when only turns were counted.
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from enum import IntEnum, StrEnum
 
@@ -203,6 +204,12 @@ class Money(Decimal):
 )
 def test_relatives_of_python_s_types_count_as_what_they_extend(value, text, expected):
     assert evaluate_with_warnings(text, {"x": value})[0] == expected
+
+
+def test_the_ends_of_a_range_come_in_as_any_value_does():
+    days = feel.Range(date(2024, 1, 1), date(2024, 1, 31), True, True)
+    assert evaluate('date("2024-01-15") in days', {"days": days}) is True
+    assert evaluate("days.start.month", {"days": days}) == 1
 
 
 def test_an_int_of_any_size_becomes_a_number_of_json_or_a_text():

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from procession import feel
+from procession.feel.functions.registry import BUILTINS
 from procession.feel.parser import parse, parse_unary_tests
 from procession.feel.printer import print_node, print_unary_tests
 from procession.feel.run import Budget
@@ -25,6 +26,18 @@ DECIMAL128 = Context(prec=34, Emin=-6143, Emax=6144)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**15), max_value=10**15, places=6)
 # Wall clock times: the zone or offset is put on them in the test.
 WALLS = st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2100, 1, 1))  # noqa: DTZ001
+# What functions are made for, and what they are not.
+ARGUMENTS = st.one_of(
+    VALUES,
+    st.sampled_from(
+        [-1, 0, 1, 2, 3.5, 10**40, "", "a", "2024-02-29", "PT1H", "a+", "(a|b)*", "Europe/Berlin", "1,000.5"]
+    ),
+    st.builds(feel.Date, st.integers(-5000, 50_000), st.integers(1, 12), st.integers(1, 28)),
+    st.builds(feel.MonthsDuration, st.integers(-(10**12), 10**12)),
+    st.builds(feel.DaysDuration, st.integers(-(10**30), 10**30)),
+    st.builds(feel.Range, VALUES, VALUES, st.booleans(), st.booleans()),
+    st.just(feel.Function("f", ("x", "y"), lambda arguments, _run: arguments[0])),
+)
 ZONES = st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Etc/UTC"])
 
 
@@ -47,6 +60,17 @@ def test_any_expression_over_any_values_evaluates_without_a_bug(node, context):
     assert [str(warning) for warning in warnings if warning.code == "internal"] == []
     if value is None and not warnings:
         assert value is None  # null by rule, such as the member of a context that is null
+
+
+@given(st.sampled_from(sorted(BUILTINS)), st.lists(ARGUMENTS, max_size=4))
+@settings(max_examples=1000)
+def test_any_function_takes_any_values_without_a_bug(name, values):
+    names = "abcd"[: len(values)]
+    warnings: list[feel.FeelWarning] = []
+    expression = feel.compile(f"{name}({', '.join(names)})")
+    found = expression.evaluate(dict(zip(names, values, strict=True)), now=NOW, warnings=warnings)
+    assert [str(warning) for warning in warnings if warning.code == "internal"] == []
+    assert feel.text_of(found)
 
 
 @given(st.text(max_size=40))

@@ -29,8 +29,16 @@ _NONE: Final = type(None)
 
 # Types whose values need no conversion.
 DIRECT: Final[frozenset[type]] = frozenset(
-    {int, str, bool, _NONE, list, dict, Date, Time, DateTime, DaysDuration, MonthsDuration, Range, Function}
+    {int, str, bool, _NONE, list, dict, Date, Time, DateTime, DaysDuration, MonthsDuration, Function}
 )
+
+
+def _range(value: Range) -> Range:
+    """Its ends may have come from outside as well."""
+    low, high = feel(value.low), feel(value.high)
+    if low is value.low and high is value.high:
+        return value
+    return Range(low, high, value.low_included, value.high_included, value.operator)
 
 
 _CONVERTERS: Final[dict[type, Callable[[Any], object]]] = {
@@ -41,6 +49,7 @@ _CONVERTERS: Final[dict[type, Callable[[Any], object]]] = {
     date: date_of,
     time: time_of,
     timedelta: duration_of,
+    Range: _range,
 }
 
 
