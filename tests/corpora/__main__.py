@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.corpora.runner import Score, judges, run
+from tests.corpora.runner import Judge, Score, judges, run
 from tests.support.corpora import corpora_directory
 
 
@@ -16,16 +16,22 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("directory", nargs="?", type=Path, default=corpora_directory(), help="the folder of corpora")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the failures")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="name", help="judge this corpus only (its name or folder)"
+        "--only",
+        action="append",
+        default=[],
+        metavar="name",
+        help="judge this corpus only (its name, what stands before the colon in it, or its folder)",
     )
     options = parser.parse_args(arguments)
     if not options.directory.is_dir():
         sys.stderr.write(f"there is no folder {options.directory}\n")
         return 2
     crashed = False
-    for judge in judges():
-        if options.only and judge.name not in options.only and judge.folder not in options.only:
-            continue
+    chosen = [judge for judge in judges() if not options.only or _is_meant(judge, options.only)]
+    if not chosen:
+        sys.stderr.write(f"there is no corpus {' or '.join(options.only)}; there are: {_names()}\n")
+        return 2
+    for judge in chosen:
         folder = options.directory / judge.folder
         if not folder.is_dir():
             continue
@@ -33,6 +39,15 @@ def main(arguments: list[str]) -> int:
         crashed = crashed or score.crashed > 0
         report(score, verbose=options.verbose)
     return 1 if crashed else 0
+
+
+def _is_meant(judge: Judge, names: list[str]) -> bool:
+    """By its name, the part of it before the colon, or its folder."""
+    return any(name in (judge.name, judge.name.partition(":")[0], judge.folder) for name in names)
+
+
+def _names() -> str:
+    return ", ".join(judge.name for judge in judges())
 
 
 def report(score: Score, *, verbose: bool) -> None:

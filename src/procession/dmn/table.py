@@ -19,6 +19,7 @@ from procession.dmn.hits import (
     by_priority,
     single_row,
 )
+from procession.dmn.limits import RULES_PER_TURN
 from procession.dmn.run import Boxed, DecisionRun, Place, Variables
 from procession.dmn.trace import EvaluatedInput, EvaluatedOutput, EvaluatedTable, MatchedRule
 from procession.dmn.types import Coercion
@@ -93,7 +94,8 @@ class Table:
         self.inputs = inputs
         self.outputs = outputs
         self.rules = rules
-        self._turns = len(rules) + sum(test.turns for rule in rules for test in rule.tests)
+        texts = sum(test.turns for rule in rules for test in rule.tests)
+        self._turns = 1 + len(rules) // RULES_PER_TURN + texts
         self.has_defaults = any(output.default is not None for output in outputs)
 
     def __call__(self, run: DecisionRun, variables: Variables) -> object:
