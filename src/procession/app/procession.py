@@ -36,6 +36,8 @@ from procession.app.forms import Forms
 from procession.app.looking import Looking
 from procession.app.operations import Operations
 from procession.app.queueing import Queueing
+from procession.app.queues import Queues
+from procession.app.recurring import RecurringJobs
 from procession.app.sync import SyncProcession
 from procession.app.user_tasks import UserTasks
 from procession.app.verbs import Verbs
@@ -55,7 +57,9 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Queueing, Verbs):
+class Procession(
+    Looking, Commanding, Working, Operations, UserTasks, Forms, Queueing, RecurringJobs, Queues, Verbs
+):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``

@@ -129,21 +129,25 @@ class Queueing(Inspection):
         """
         key = arguments.key(job_key, "job_key")
         attempts = arguments.whole(retries, "retries", 0, RETRIES_MAX)
-        found = await self._store.job(key)
-        if not await self._store.requeue_jobs([key], retries=attempts):
+        found = await self._found(key)
+        if found is None or not await self._store.requeue_jobs([key], retries=attempts):
             raise _not_done(key, found, "failed or scheduled, and of no process,")
-        if found is not None:
-            self._engine.announce(found.queue)
+        self._engine.announce(found.queue)
 
     async def delete_job(self, job_key: int, *, reason: str = "") -> None:
         """Delete a job that does not run; one that runs ends first. Raises NotFound, Conflict for jobs of processes."""
         key = arguments.key(job_key, "job_key")
-        found = await self._store.job(key)
-        (deletion,) = await self._store.delete_jobs([key], arguments.reason(reason))
-        if deletion == Deletion.NOT_FOUND:
+        why = arguments.reason(reason)
+        found = await self._found(key)
+        if found is None or await self._store.delete_jobs([key], why) == [Deletion.NOT_FOUND]:
             raise _not_done(key, found, "of no process, and not over,")
 
     # -- internal -------------------------------------------------------------------------------------------------
+    async def _found(self, key: int) -> JobDetails | None:
+        """A job that this tenant may see."""
+        found = await self._store.job(key)
+        return found if found is not None and self._tenant in ("", found.tenant) else None
+
     async def _new_jobs(
         self,
         type: str,  # noqa: A002 - Camunda's word

@@ -9,6 +9,8 @@ from procession.app.forms import Forms
 from procession.app.inspection import Inspection
 from procession.app.operations import Operations
 from procession.app.queueing import Queueing
+from procession.app.queues import Queues
+from procession.app.recurring import RecurringJobs
 from procession.app.user_tasks import UserTasks
 from procession.app.verbs import Verbs
 from procession.app.working import ActivatedJob, Working
@@ -90,6 +92,26 @@ class SyncVerbs:
     # -- jobs of no process ----------------------------------------------------------------------------------------
     requeue = Face(Queueing.requeue)
     delete_job = Face(Queueing.delete_job)
+    put_recurring = Face(RecurringJobs.put_recurring)
+    recurring_jobs = Face(RecurringJobs.recurring_jobs)
+    recurring_job = Face(RecurringJobs.recurring_job)
+    pause_recurring = Face(RecurringJobs.pause_recurring)
+    resume_recurring = Face(RecurringJobs.resume_recurring)
+    trigger_recurring = Face(RecurringJobs.trigger_recurring)
+    remove_recurring = Face(RecurringJobs.remove_recurring)
+    queues = Face(Queues.queues)
+    pause_queue = Face(Queues.pause_queue)
+    resume_queue = Face(Queues.resume_queue)
+    pause_type = Face(Queues.pause_type)
+    resume_type = Face(Queues.resume_type)
+    limits = Face(Queues.limits)
+    set_limit = Face(Queues.set_limit)
+    job_record = Face(Queues.job_record)
+    job_records = Face(Queues.job_records)
+    job_log = Face(Queues.job_log)
+    delete_jobs = Face(Queues.delete_jobs)
+    requeue_jobs = Face(Queues.requeue_jobs)
+    sweep = Face(Queues.sweep)
 
     # -- workers that are other processes -------------------------------------------------------------------------
     activate_jobs = Face(Working.activate_jobs)

@@ -1,0 +1,224 @@
+"""Jobs that are put into the queue again and again: declared by name, paused, triggered, looked at.
+
+When one is due, and what becomes of runs that nobody made in time, the queue's rules say (``jobs.recurring``); the
+leading process fires them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, Self
+
+import msgspec
+
+from procession.app import arguments
+from procession.app.inspection import Inspection
+from procession.app.queueing import RETRIES
+from procession.app.views import View
+from procession.core.listening import RETRIES_MAX
+from procession.engine.queue_duties import RECURRING
+from procession.engine.values import decode_json, plain_variables
+from procession.errors import Conflict, InvalidValue, NotFound
+from procession.jobs.kinds import JobKind
+from procession.jobs.options import JobOptions
+from procession.jobs.recurring import first_firing
+from procession.jobs.schedule import to_datetime
+from procession.limits import PAGE_MAX
+from procession.store.rows import NewJob
+from procession.store.rows.queue import Missed, RecurringJob
+from procession.store.rows.queue_reading import StoredRecurring
+from procession.worker import Registry
+from procession.worker.registry import DEFAULT_QUEUE
+
+MissedRuns = Literal["once", "all", "skip"]
+TRIES = 5  # of a trigger that somebody else's firing gets ahead of
+
+
+class Recurring(msgspec.Struct, frozen=True, kw_only=True):
+    """What a recurring job is to be.
+
+    ``cycle``: a cron expression of five or six fields (``0 9 * * MON-FRI``; a zone may stand before it, as
+    ``Europe/Berlin 0 9 * * *``; ``@daily`` and the like), or an ISO 8601 interval such as ``R/PT15M``. ``missed`` says
+    what becomes of runs that were due while no process looked: one for all of them (``once``), each of them (``all``),
+    or none (``skip``). ``overlap`` False: a run is passed over while the last one's job is not over. ``queue``,
+    ``priority`` and ``retries`` are the job's.
+    """
+
+    name: str
+    cycle: str
+    type: str
+    args: Any = None
+    missed: MissedRuns = "once"
+    overlap: bool = True
+    queue: str = ""
+    priority: int = 0
+    retries: int = 0
+    title: str = ""
+    tags: Sequence[str] = ()
+
+
+class RecurringJobInfo(View, frozen=True, kw_only=True):
+    """A recurring job as it stands."""
+
+    name: str
+    cycle: str
+    group: str
+    type: str
+    queue: str
+    args: dict[str, Any]
+    missed: str
+    overlap: bool
+    is_paused: bool
+    next_at: datetime | None
+    last_at: datetime | None  # the due time that the last firing stood for
+    last_job_key: int
+    fired: int
+    tenant_id: str = ""
+
+    @classmethod
+    def of(cls, row: StoredRecurring) -> Self:
+        """From its row."""
+        return cls(
+            name=row.name,
+            cycle=row.cycle,
+            group=row.group,
+            type=row.job.type,
+            queue=row.job.queue,
+            args=decode_json(row.job.args or b"{}"),
+            missed=Missed(row.missed).name.lower(),
+            overlap=row.overlap,
+            is_paused=row.paused,
+            next_at=to_datetime(row.next_at) if row.next_at else None,
+            last_at=to_datetime(row.last_at) if row.last_at else None,
+            last_job_key=row.last_job,
+            fired=row.fired,
+            tenant_id=row.tenant,
+        )
+
+
+class RecurringJobs(Inspection):
+    """The recurring half of ``Procession``."""
+
+    handlers: Registry
+
+    async def put_recurring(self, *jobs: Recurring, group: str | None = None) -> list[str]:
+        """Declare recurring jobs; the names of those that are new or changed.
+
+        One that is there as declared stays untouched, with its next run and its pause. With ``group`` the jobs of that
+        group that are not among these are removed in the same transaction: say at each start what a program needs.
+        Raises InvalidValue for a cycle that cannot be read or is never due, with what is wrong.
+        """
+        if group is not None:
+            arguments.key_text(group, "group")
+        names = [job.name for job in jobs]
+        if len(set(names)) < len(names):
+            message = f"Expected recurring jobs with different names, found {sorted(names)}"
+            raise InvalidValue(message)
+        now = self._engine.clock.now()
+        rows = [self._row(job, group or "", now) for job in jobs]
+        changed, removed = await self._store.put_recurring(rows, group=group, tenant=self._tenant)
+        if changed or removed:
+            self._engine.announce(RECURRING)
+        return changed
+
+    async def recurring_jobs(
+        self, *, group: str | None = None, after: str = "", limit: int = 100
+    ) -> list[RecurringJobInfo]:
+        """A page of them by name; ``after`` is the last name of the page before."""
+        rows = await self._store.recurring_jobs(
+            group=group, tenant=self._tenant, after=arguments.text(after, "after"), limit=arguments.page(limit)
+        )
+        return [RecurringJobInfo.of(row) for row in rows]
+
+    async def recurring_job(self, name: str) -> RecurringJobInfo:
+        """One of them. Raises NotFound."""
+        return RecurringJobInfo.of(await self._stored_recurring(name))
+
+    async def pause_recurring(self, name: str) -> None:
+        """Fire it no more until it is resumed. Raises NotFound."""
+        await self._stored_recurring(name)
+        await self._store.pause_recurring(name, paused=True, tenant=self._tenant)
+
+    async def resume_recurring(self, name: str) -> None:
+        """Fire it again, from the next due time on: what was due meanwhile is not made up for. Raises NotFound."""
+        row = await self._stored_recurring(name)
+        next_at = first_firing(row.cycle, self._engine.clock.now())
+        await self._store.pause_recurring(name, paused=False, next_at=next_at, tenant=self._tenant)
+        self._engine.announce(RECURRING)
+
+    async def trigger_recurring(self, name: str) -> int:
+        """Run it now, beside its times; the key of the job. Raises NotFound."""
+        for _ in range(TRIES):
+            row = await self._stored_recurring(name)
+            if await self._engine.queue_duties.trigger(row):
+                return (await self._stored_recurring(name)).last_job
+        message = f"Recurring job '{name}' was fired by others {TRIES} times at this very moment: try again"
+        raise Conflict(message)
+
+    async def remove_recurring(self, name: str) -> None:
+        """Remove it; jobs that it has put into the queue stay. Raises NotFound."""
+        if not await self._store.remove_recurring(arguments.name(name, "name"), tenant=self._tenant):
+            raise NotFound(_none(name))
+        self._engine.announce(RECURRING)
+
+    # -- internal -------------------------------------------------------------------------------------------------
+    async def _stored_recurring(self, name: str) -> StoredRecurring:
+        rows = await self._store.recurring_jobs(name=arguments.name(name, "name"), tenant=self._tenant, limit=PAGE_MAX)
+        found = next((row for row in rows if row.tenant == self._tenant), None)
+        if found is None:
+            raise NotFound(_none(name))
+        return found
+
+    def _row(self, job: Recurring, group: str, now: int) -> RecurringJob:
+        """A declaration as it is stored. Raises InvalidValue."""
+        name = arguments.key_text(
+            arguments.name(job.name, "the name of a recurring job"), "the name of a recurring job"
+        )
+        kind = arguments.key_text(arguments.name(job.type, "the type of a job"), "the type of a job")
+        if job.missed.upper() not in Missed.__members__:
+            message = f"Expected missed to be 'once', 'all' or 'skip', found {arguments.shown(job.missed)}"
+            raise InvalidValue(message)
+        try:
+            next_at = first_firing(arguments.text(job.cycle, "cycle"), now)
+        except InvalidValue as error:
+            raise InvalidValue(f"recurring job '{name}': {error}") from error
+        if not next_at:
+            message = f"recurring job '{name}': expected a cycle that is due again, found '{job.cycle}', which never is"
+            raise InvalidValue(message)
+        handler = self.handlers.jobs.get(kind)
+        retries = job.retries or (handler.retries if handler is not None else None) or RETRIES
+        options = JobOptions(title=job.title, tags=arguments.tags(job.tags)) if job.title or job.tags else None
+        return RecurringJob(
+            name=name,
+            cycle=job.cycle,
+            job=NewJob(
+                key=0,
+                kind=JobKind.TASK,
+                queue=job.queue or (handler.queue if handler is not None else DEFAULT_QUEUE),
+                type=kind,
+                priority=job.priority,
+                retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
+                args=plain_variables(job.args, f"the arguments of recurring job '{name}'").raw,
+                tenant=self._tenant,
+                options=options,
+            ),
+            group=group,
+            missed=Missed[job.missed.upper()],
+            overlap=bool(job.overlap),
+            tenant=self._tenant,
+            next_at=next_at,
+        )
+
+
+def _none(name: object) -> str:
+    return f"Expected a recurring job named {arguments.shown(name)}, found none"
+
+
+def declarations(values: Sequence[Mapping[str, Any]]) -> list[Recurring]:
+    """Recurring jobs from plain objects, such as those of a file. Raises InvalidValue with the place."""
+    try:
+        return msgspec.convert(values, list[Recurring])
+    except msgspec.ValidationError as error:
+        message = f"Expected recurring jobs: {error}"
+        raise InvalidValue(message) from error
