@@ -87,6 +87,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         ),
         "commit_wide": tuple(committing._wide_columns(wide, None)),
         "claim": ([f"q{n}" for n in range(10)], [50] * 10, 1, None),
+        "claim_above": ([f"q{n}" for n in range(10)], [50] * 10, 1, None, [0] * 10, [0] * 10, [0] * 10),
         "finish_done": (numbers, [1] * 500),
         "finish": (numbers, [1] * 500, [n % 5 for n in numbers], [0] * 500, [-1] * 500, [], None),
         "promote": (500, None),

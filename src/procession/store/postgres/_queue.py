@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 from procession.store._shared.queue import settling
@@ -19,8 +20,10 @@ from procession.store._shared.refusals import clean_text
 from procession.store.postgres import _reading as reading
 from procession.store.postgres._columns import encode_json, sparse
 from procession.store.postgres._failures import Collided
+from procession.store.postgres._floors import Floors
 from procession.store.postgres._sessions import QUEUE, Sessions
 from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, Want
+from procession.store.rows.queue import PauseKind
 
 T = TypeVar("T")
 COLLISIONS_MAX: Final = 8  # deadlocks in a row that one call survives
@@ -34,6 +37,7 @@ class PostgresQueue(QueueCalls):
     _claims: Sessions
     _finishes: Sessions
     _duties: Sessions
+    _floors: Floors
 
     def _bound_now(self) -> int | None:
         raise NotImplementedError
@@ -90,12 +94,24 @@ class PostgresQueue(QueueCalls):
     async def _claim_ready(self, node: int, wants: Sequence[Want]) -> tuple[list[ClaimedJob], set[str]]:
         """Ready jobs in claim order, and the queues that have limited ones whose start is due."""
         queues, counts = [want.queue for want in wants], [want.count for want in wants]
-        rows = await self._claims.fetch("claim", queues, counts, node, self._bound_now())
+        began = monotonic()
+        floors = self._floors.columns(wants, began)
+        values = (queues, counts, node, self._bound_now())
+        if floors is None:
+            rows = await self._claims.fetch("claim", *values)
+        else:
+            rows = await self._claims.fetch("claim_above", *values, *floors)
         throttled = {row["queue"] for row in rows if row["key"] is None}
         if throttled:
             rows = [row for row in rows if row["key"] is not None]
         rows.sort(key=_claim_order)
+        self._floors.learn(rows, began, monotonic(), with_floors=floors is not None)
         return [reading.claimed_job(row) for row in rows], throttled
+
+    async def resume(self, kind: PauseKind, name: str) -> bool:
+        """Take a pause back; what was passed over is below the floors."""
+        self._floors.places.clear()
+        return await super().resume(kind, name)
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their lease; what the hot statements leave over (traits, lost leases) goes the long way."""

@@ -44,7 +44,7 @@ _NONE_OF_AN_INSTANCE: Final[dict[str, Any]] = {
 def claimed_job(row: Any) -> ClaimedJob:
     """A row of claim.sql."""
     key, lease, kind, queue, type_, instance, element_instance, element, definition, priority, *rest = row
-    attempt, retries, args, tenant, _, options, checkpoint, crashes = rest
+    attempt, retries, args, tenant, _, options, checkpoint, crashes, *_ = rest
     return ClaimedJob(
         key=key,
         lease=lease,

@@ -19,6 +19,7 @@ from procession.store.postgres import _reading as reading
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
 from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
+from procession.store.postgres._floors import Floors
 from procession.store.postgres._forms import Forms
 from procession.store.postgres._hints import Announcer, Listener
 from procession.store.postgres._keeping import Keeping
@@ -395,6 +396,7 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
         self._loads = self._group(1, hot)
         self._duties = self._group(2, hot)
         self._queue = self._group(2, hot)
+        self._floors = Floors(may_be_used=self._clock is None)  # a clock turned by hand wants what is ready at once
         self._rest = self._group(self._pool_size, free)
         self._hints = self._group(1, {})
         self._groups = (
