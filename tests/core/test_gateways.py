@@ -189,7 +189,7 @@ def test_an_exclusive_gateway_takes_the_first_true_flow_and_looks_no_further(wor
         .service("b")
         .end()
         .at("x")
-        .when("=nothing.at.all > assert(null, false)")
+        .when("=nothing.at.all > assert(n, n > 5)")
         .service("c")
         .end()
     )
