@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from procession.errors import Unavailable
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.store.memory import MemoryStore
-from procession.store.rows import Step, StepResult, UserTaskFilter
+from procession.store.rows import Step, StepResult, StoredDefinition, UserTaskFilter
 from procession.testing.bpmn import process
 from procession.worker import Registry
 from tests.engine.stage import Stage
@@ -64,6 +65,35 @@ async def test_a_start_whose_answer_got_lost_is_not_made_twice(stage: Stage, sha
     assert await stage.status(key) == "completed"
     assert sum((await stage.store.count_instances("p")).values()) == 1
     assert ran == ["work"]
+
+
+async def test_a_start_waits_for_a_database_that_cannot_say_yet_which_version_is_the_latest(stage: Stage):
+    refusals = 3
+
+    class Away(MemoryStore):
+        async def find_definition(self, process_id: str, **which: Any) -> StoredDefinition | None:
+            nonlocal refusals
+            if refusals:
+                refusals -= 1
+                raise Unavailable("the connection was refused")
+            return await super().find_definition(process_id, **which)
+
+    stage.store = Away(clock=stage.clock)
+    await stage.deploy(WAITING)
+    assert await stage.status(await stage.start("p")) == "active"
+    assert not refusals
+
+
+async def test_a_start_gives_up_waiting_for_which_version_is_the_latest_when_its_caller_does(stage: Stage):
+    class Gone(MemoryStore):
+        async def find_definition(self, process_id: str, **which: Any) -> StoredDefinition | None:
+            raise Unavailable("the connection was refused")
+
+    stage.store = Gone(clock=stage.clock)
+    stage.settings = Settings(command_deadline_ms=20)
+    await stage.deploy(WAITING)
+    with pytest.raises(Unavailable, match="refused"):
+        await stage.start("p")
 
 
 async def test_a_step_whose_answer_got_lost_is_recognised_by_what_is_stored(stage: Stage, shaky: Shaky):

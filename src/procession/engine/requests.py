@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from procession.engine.deploy_decisions import imported_files
 from procession.engine.instances import Instances
 from procession.engine.intake import Intake
 from procession.engine.keys import KeyStock
+from procession.engine.lane import Patience
 from procession.engine.messages import Messages
 from procession.engine.outbox import Announcer
 from procession.engine.settings import Counters, Settings
@@ -30,6 +31,8 @@ from procession.store.port import Store
 from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult, StoredInstance
 
 DEPLOYED = "$deployed"  # announced after a deployment: whoever remembers latest versions forgets them
+T = TypeVar("T")
+
 WAIT_POLL_S = 1.0
 
 
@@ -49,6 +52,7 @@ class Requests:
     _intake: Intake
     _timer_set: Callable[[int], None]
     _open: bool
+    _chance: Callable[[], float]
     _loop: asyncio.AbstractEventLoop | None
 
     async def deploy(
@@ -94,10 +98,12 @@ class Requests:
         usual = not (definition or version or version_tag)
         found = self.definitions.latest(process_id, tenant) if usual else None
         if found is None:
-            found = (
-                await self.definitions.obtain_undeleted(definition)
-                if definition
-                else await self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
+            found = await self._patiently(
+                lambda: (
+                    self.definitions.obtain_undeleted(definition)
+                    if definition
+                    else self.definitions.find(process_id, version=version, version_tag=version_tag, tenant=tenant)
+                )
             )
         instances = self.instances
         keys = instances.keys_at_hand()
@@ -209,6 +215,17 @@ class Requests:
             self.instances.ends.forget(instance, future)
 
     # -- internal ---------------------------------------------------------------------------------------------------
+    async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask the database, again while it does not answer, for as long as a caller waits for a commit."""
+        deadline, patience = self._deadline(), Patience(self._chance)
+        while True:
+            try:
+                return await ask()
+            except Unavailable:
+                if not self._open or asyncio.get_running_loop().time() >= deadline:
+                    raise
+                await patience.pause()
+
     def _answer(self) -> asyncio.Future[int]:
         """A future for one answer. Raises Unavailable when the engine is not open."""
         loop = self._loop
