@@ -183,10 +183,12 @@ async def test_a_request_that_is_two_is_none(served):
     assert b"brokers" not in await raw(served, smuggled, wait_s=3)
 
 
-async def test_a_strange_host_is_refused_where_nobody_says_who_comes(served):
+async def test_a_strange_host_is_refused_where_nobody_says_who_comes(served, caplog):
     """A page on the internet whose name was made to lead to the loopback sees nothing."""
-    answer = await served.get("/topology", headers={"Host": "evil.example"})
+    with caplog.at_level(logging.INFO, "procession.api"):
+        answer = await served.get("/topology", headers={"Host": "evil.example"})
     assert (answer.status_code, answer.json()["title"]) == (403, "FORBIDDEN")
+    assert "refused with 403" in caplog.text
 
 
 async def test_pages_of_other_sites_may_not_write(served):

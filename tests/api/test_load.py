@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from procession import Procession
-from procession.api.backpressure import Aimd
+from procession.api.backpressure import Aimd, Gradient
 from tests.api.conftest import MakeServed, Served
 
 
@@ -42,6 +42,19 @@ async def test_a_disk_that_is_nearly_full_takes_no_new_work(make_served: MakeSer
     await served.deploy()
     answer = await served.post("/process-instances", {"processDefinitionId": "payment"})
     assert (answer.status_code, answer.json()["reason"]) == (503, "disk")
+
+
+async def test_an_awaited_end_does_not_count_as_a_slow_command(served):
+    await served.deploy()
+    body = {"processDefinitionId": "payment", "awaitCompletion": True, "requestTimeout": 300}
+    answer = await served.post("/process-instances", body)
+    assert (answer.status_code, answer.json()["title"]) == (504, "DEADLINE_EXCEEDED")
+    admission = served.gate.admission
+    assert (admission.in_flight, admission.completed, admission.limit.limit) == (0, 1, 100)
+
+
+async def test_the_rule_of_the_limit_can_be_chosen(make_served):
+    assert isinstance((await make_served(limit="gradient")).gate.admission.limit, Gradient)
 
 
 @pytest.mark.timeout(180)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import shutil
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from procession.api.backpressure import Admission, Aimd, Refusal
+from procession.api.backpressure import Admission, Aimd, Gradient, Refusal
 from procession.api.endpoints import Load
 from procession.api.problems import Problem
 from procession.api.settings import Settings
@@ -24,16 +24,20 @@ class Gate:
     """Lets commands in, or says why not."""
 
     def __init__(self, app: Procession, settings: Settings) -> None:
-        limit = Aimd() if settings.backpressure else None
-        self.admission = Admission(limit, disk_free_min=settings.disk_free_bytes_min)
+        limits = {"aimd": Aimd, "gradient": Gradient}
+        rule = limits.get(settings.limit)
+        self.admission = Admission(rule() if rule is not None else None, disk_free_min=settings.disk_free_bytes_min)
         self._place = Path(app.url.removeprefix(SQLITE).partition("?")[0]) if app.url.startswith(SQLITE) else None
         self._looked_at = -LOOK_S
 
     @contextmanager
-    def pass_through(self, load: Load) -> Generator[None]:
-        """Around a verb. Raises Problem (503) with the reason, the limit, what it is now, and when to come again."""
+    def pass_through(self, load: Load) -> Generator[Callable[[], None]]:
+        """Around a verb, which may say before its end that its command is answered (it then waits for something else).
+
+        Raises Problem (503) with the reason, the limit, what it is now, and when to come again.
+        """
         if load in (Load.FREE, Load.WAIT):
-            yield
+            yield _nothing
             return
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -43,14 +47,20 @@ class Gate:
         refusal = self.admission.admit(began, exempt=exempt)
         if refusal is not None:
             raise refused(refusal)
-        dropped = False
+        is_open = [True]
+
+        def answered(*, dropped: bool = False) -> None:
+            if is_open:
+                is_open.clear()
+                self.admission.done(loop.time() - began, exempt=exempt, dropped=dropped)
+
         try:
-            yield
+            yield answered
         except Unavailable:
-            dropped = True
+            answered(dropped=True)
             raise
         finally:
-            self.admission.done(loop.time() - began, exempt=exempt, dropped=dropped)
+            answered()
 
     def _look(self, now: float) -> None:
         """How full the disk is, now and then."""
@@ -61,6 +71,10 @@ class Gate:
             self.admission.disk(shutil.disk_usage(self._place.absolute().parent).free)
         except OSError:
             self.admission.disk(None)
+
+
+def _nothing() -> None:
+    """Nothing was counted."""
 
 
 def refused(refusal: Refusal) -> Problem:

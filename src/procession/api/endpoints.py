@@ -55,6 +55,7 @@ class Call(msgspec.Struct, kw_only=True):
     query: Mapping[str, str] = {}
     body: Any = None
     uploads: list[Upload] = []
+    answered: Callable[[], None] = lambda: None  # the command is done; what follows in the verb is waiting
     undo: list[Callable[[], None]] = []  # what to do when the answer does not reach its client
     about: dict[str, Any] = {}  # what the audit log is to know beyond the request: keys, before, after
 

@@ -5,6 +5,7 @@ It wraps an ASGI application and knows nothing of what that serves.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -17,6 +18,8 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+logger = logging.getLogger("procession.api")
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 PATH_CHARS_MAX = 2_048
@@ -107,6 +110,9 @@ class Guard:
 
 
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
+    client = scope.get("client")
+    fields = {"status": problem.status, "client": client[0] if client else "", "path": scope["path"][:200]}
+    logger.info("refused with %d: %s", problem.status, problem.detail, extra={"fields": fields})
     body = problem.document(scope["path"][:200])
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -37,5 +39,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stop_s: float = 20.0  # for what is under way when the server stops
     audit_jobs: bool = False  # workers' ends of jobs stand in the history of their instance; True: in the audit log too
     is_https: bool = False  # behind a proxy that ends TLS: browsers are told to stay with it
-    backpressure: bool = True
+    limit: Literal["aimd", "gradient", "off"] = "aimd"  # on commands in flight: see backpressure.py
     disk_free_bytes_min: int = 256 * 1024 * 1024  # below it no new work is taken

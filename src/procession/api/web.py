@@ -112,7 +112,7 @@ class Web:
             body=await read_body(request, endpoint, self._settings),
             uploads=await read_uploads(request, self._settings) if endpoint.multipart else [],
         )
-        with self.gate.pass_through(endpoint.load):
+        with self.gate.pass_through(endpoint.load) as call.answered:
             result = await self._do(endpoint, call, request)
         if result is None:
             return Response(status_code=204)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import time
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from procession.app import Procession
 
 PACKAGES = ("starlette", "uvicorn", "httptools", "multipart", "prometheus_client", "jwt")
+
+
+class Limit(Enum):
+    """Rules of ``api/backpressure.py``."""
+
+    AIMD = "aimd"
+    GRADIENT = "gradient"
+    OFF = "off"
 
 
 @with_options
@@ -46,6 +55,9 @@ def serve(  # noqa: PLR0917 - options of the command line
     ] = None,
     https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
     audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
+    limit: Annotated[
+        Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)
+    ] = Limit.AIMD,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log JSON objects, one a line.")] = False,
     supervised: Supervised = False,
@@ -77,6 +89,7 @@ def serve(  # noqa: PLR0917 - options of the command line
         allowed_hosts=tuple(allow_host or ()),
         audit_jobs=audit_jobs,
         is_https=https,
+        limit=limit.value,
     )
     _show_logs(as_json=json_logs)
     run_loop(_serve(app, settings, test_clock=test_clock, supervised=supervised))

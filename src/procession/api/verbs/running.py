@@ -163,6 +163,7 @@ async def create_instance(call: Call) -> CreatedInstance:
     key = await app.start_version(definition.key, body.variables, at=at, **options)
     variables: Variables = {}
     if body.await_completion:
+        call.answered()
         variables = await _awaited(app, key, body)
     return CreatedInstance(
         process_definition_id=definition.process_id,
