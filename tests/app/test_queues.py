@@ -170,8 +170,8 @@ async def test_a_job_that_runs_is_canceled_when_it_is_deleted(url: str, tmp_path
             await begun.wait()
             await app.delete_job(enqueued.job_key, reason="not needed any more")
             await ended.wait()
-            while await app.job_records(queue="slow"):
-                await asyncio.sleep(0)  # noqa: ASYNC110 - the end of the run is written by the worker, nobody tells
+            while await app.job_records(queue="slow"):  # noqa: ASYNC110 - nobody tells when the worker has written the end of the run
+                await asyncio.sleep(0)
         record = await app.job_record(enqueued.job_key)
         assert record.state == "DELETED"
         assert "not needed any more" in record.error_message or record.cancel_reason == "not needed any more"

@@ -33,6 +33,8 @@ GUIDES = (
     "messages-and-timers",
     "decisions-in-processes",
     "jobs",
+    "recurring",
+    "queues",
     "transactions",
     "django",
     "fastapi",

@@ -30,6 +30,8 @@ from procession.cli import (
     migrate,
     modify,
     nodes,
+    queues,
+    recurring,
     restart,
     retry,
     serve,
@@ -114,6 +116,9 @@ program.command("suspend", rich_help_panel=ACT)(suspend.suspend)
 program.command("resume", rich_help_panel=ACT)(suspend.resume)
 program.command("batch", rich_help_panel=ACT)(batches.batch)
 program.command("delete", rich_help_panel=ACT)(deleting.delete)
+program.add_typer(queues.queues, name="queues", rich_help_panel=OPERATE)
+program.add_typer(queues.limits, name="limits", rich_help_panel=OPERATE)
+program.add_typer(recurring.group, name="recurring", rich_help_panel=OPERATE)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
 
