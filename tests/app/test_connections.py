@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing, suppress
@@ -20,6 +21,8 @@ from django.db.transaction import atomic
 from procession import Procession, Settings
 from procession.app.commits import Commits
 from procession.errors import Misconfigured
+from procession.jobs.kinds import JobState
+from procession.store.rows import JobFilter
 from procession.testing.bpmn import process
 from tests.app.callers import (
     ON_MARIADB,
@@ -194,6 +197,24 @@ async def test_a_connection_that_commits_each_statement_is_refused(
     await made_async.close()
     await later.dispose()
     assert len(await on_postgres.instances()) == 3
+
+
+@pytest.mark.parametrize("connect", ON_MARIADB)
+async def test_on_mariadb_jobs_come_with_the_commit_and_go_with_the_rollback_as_they_were_given(
+    on_mariadb: Procession, mariadb_url: str, connect: Open
+) -> None:
+    args = {"text": 'it\'s \\ "quoted" 100% :name ? 🦊 é\n\t\u2028', "n": 1.5, "deep": [{"a": None}]}
+    async with connect(mariadb_url) as caller:
+        given = {"queue": "Mail ", "priority": -3, "delay": "1h", "connection": caller.connection}
+        wanted = await on_mariadb.enqueue("send", args, **given)
+        assert not await on_mariadb.jobs()
+        await caller.commit()
+    async with connect(mariadb_url) as caller:
+        await on_mariadb.enqueue("send", args, connection=caller.connection)
+        await caller.rollback()
+    (job,) = await on_mariadb._store.list_jobs(JobFilter())
+    assert (job.key, job.queue, job.priority, job.state) == (wanted.job_key, "Mail ", -3, JobState.SCHEDULED)
+    assert json.loads(job.args) == args
 
 
 async def test_on_mariadb_without_a_transaction_it_is_refused_too(on_mariadb: Procession, mariadb_url: str) -> None:

@@ -9,8 +9,10 @@ import pytest
 from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind
+from procession.jobs.options import Limit
 from procession.store.mysql import MysqlStore
 from procession.store.rows import NewJob, StepOutcome, Want
+from procession.testing.conformance.queue_stage import job_with
 from procession.testing.conformance.stage import (
     apply,
     claim,
@@ -167,3 +169,16 @@ async def test_people_read_events_in_sql(store: MysqlStore, keys: Keys, url: str
         rows = cursor.fetchall()
     assert [row[:3] for row in rows] == [(1, "started", None), (2, "activated", "it's")]
     assert read(rows[1][3].encode()) == ["activated", 7, 1]
+
+
+async def test_limits_are_counted_by_the_bytes_of_their_keys(store: MysqlStore, keys: Keys) -> None:
+    """The key stands within a job's options, as JSON: the database's own character set must not read it."""
+    names = ["Ω 🦊", "ω 🦊", "Ω 🦊 "]
+    for name in names:
+        limits = [Limit(name, most=1)]
+        await store.submit([job_with(keys, limits=limits), job_with(keys, limits=limits)])
+    assert len(await claim(store, 1)) == 3
+    found = {each.key: (each.used, each.waiting) for each in await store.limits()}
+    assert found == dict.fromkeys(names, (1, 1))
+    report = await store.sweep()
+    assert report == type(report)()

@@ -10,7 +10,7 @@ WHERE idle.parked > 0 AND (idle.most = 0 OR idle.used < idle.most)
     AND NOT EXISTS (
         SELECT 1
         FROM procession_job AS job
-        CROSS JOIN JSON_TABLE(job.options, '$.limits[*]' COLUMNS (limit_key VARCHAR(200) PATH '$.key')) AS named
+        CROSS JOIN JSON_TABLE(job.options, '$.limits[*]' COLUMNS (limit_key VARCHAR(200) CHARACTER SET utf8mb4 PATH '$.key')) AS named
         WHERE job.state = 4 AND job.waits_for IS NULL AND CAST(named.limit_key AS BINARY) = CAST(idle.`key` AS BINARY)
     )
 ORDER BY idle.`key`

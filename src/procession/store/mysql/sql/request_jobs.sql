@@ -1,4 +1,5 @@
 -- For a connection that is not ours: plain jobs, which are there when the caller's transaction commits.
+-- The character set is named because a database may have another by default, which would make ? of what it lacks.
 INSERT INTO procession_job (`key`, kind, state, negative_priority, run_at, due_at, retries, created_at, queue, type, tenant, args)
 SELECT
     t.job, 0, IF(t.delay_ms > 0 OR t.run_at > n.now_ms, 2, 0), -t.priority,
@@ -10,7 +11,10 @@ FROM
     JSON_TABLE(
         :jobs, '$[*]' COLUMNS (
             job BIGINT PATH '$.key', priority INT PATH '$.priority', run_at BIGINT PATH '$.run_at',
-            delay_ms BIGINT PATH '$.delay_ms', retries INT PATH '$.retries', queue VARCHAR(255) PATH '$.queue',
-            type VARCHAR(255) PATH '$.type', tenant VARCHAR(255) PATH '$.tenant', args LONGTEXT PATH '$.args'
+            delay_ms BIGINT PATH '$.delay_ms', retries INT PATH '$.retries',
+            queue VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.queue',
+            type VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.type',
+            tenant VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.tenant',
+            args LONGTEXT CHARACTER SET utf8mb4 PATH '$.args'
         )
     ) AS t
