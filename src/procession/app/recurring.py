@@ -39,10 +39,10 @@ class Recurring(msgspec.Struct, frozen=True, kw_only=True):
     """What a recurring job is to be.
 
     ``cycle``: a cron expression of five or six fields (``0 9 * * MON-FRI``; a zone may stand before it, as
-    ``CRON_TZ=Europe/Berlin 0 9 * * *``; ``@daily`` and the like), or an ISO 8601 interval such as ``R/PT15M``. ``missed`` says
-    what becomes of runs that were due while no process looked: one for all of them (``once``), each of them (``all``),
-    or none (``skip``). ``overlap`` False: a run is passed over while the last one's job is not over. ``queue``,
-    ``priority`` and ``retries`` are the job's.
+    ``CRON_TZ=Europe/Berlin 0 9 * * *``; ``@daily`` and the like), or an ISO 8601 interval such as ``R/PT15M``.
+    ``missed`` says what becomes of runs that were due while no process looked: one for all of them (``once``), each of
+    them (``all``), or none (``skip``). ``overlap`` False: a run is passed over while the last one's job is not over.
+    ``queue``, ``priority`` and ``retries`` are the job's.
     """
 
     name: str

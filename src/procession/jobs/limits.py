@@ -110,16 +110,21 @@ def admit(jobs: Iterable[tuple[int, Sequence[str]]], limits: dict[str, LimitStat
             admission.move[job] = max(_next_try(rule, now_us) for rule in late)
         else:
             admission.start.append(job)
-            for rule in rules:
-                rule.used += 1
-                if rule.rate:
-                    rule.started_us = max(now_us - rule.interval_us + 1, rule.started_us) + rule.interval_us
+            _take(rules, now_us)
             continue
         lost += [rule.key for rule in rules if rule.most]
     for key in lost:
         if limits[key].parked and admission.tries.get(key, 0) < limits[key].free:
             admission.tries[key] = admission.tries.get(key, 0) + 1
     return admission
+
+
+def _take(rules: Iterable[LimitState], now_us: int) -> None:
+    """A job starts under these limits."""
+    for rule in rules:
+        rule.used += 1
+        if rule.rate:
+            rule.started_us = max(now_us - rule.interval_us + 1, rule.started_us) + rule.interval_us
 
 
 def _next_try(rule: LimitState, now_us: int) -> int:

@@ -74,7 +74,6 @@ class MigrateSchema(Operation):
                 cursor.execute(statement)
             cursor.execute(script.applied)
             done = {row[0] for row in cursor.fetchall()}
-            for change in script.changes:
-                if change.version <= self.version and change.version not in done:
-                    for statement in change.statements:
-                        cursor.execute(statement)
+            missing = [one for one in script.changes if one.version <= self.version and one.version not in done]
+            for statement in [statement for change in missing for statement in change.statements]:
+                cursor.execute(statement)
