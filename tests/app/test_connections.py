@@ -97,21 +97,22 @@ async def start(app: Procession, caller: Caller, name: str) -> None:
     await app.start("order", business_id=name, connection=caller.connection)
 
 
+async def undone(app: Procession, caller: Caller, name: str) -> None:
+    with suppress(Undo):
+        async with caller.savepoint():
+            await start(app, caller, name)
+            raise Undo
+
+
 async def nested(app: Procession, url: str, connect: Open) -> None:
     async with connect(url) as caller:
         await start(app, caller, "outermost")
-        with suppress(Undo):
-            async with caller.savepoint():
-                await start(app, caller, "undone")
-                raise Undo
+        await undone(app, caller, "undone")
         async with caller.savepoint():
             await start(app, caller, "kept")
             async with caller.savepoint():
                 await start(app, caller, "kept, deeper")
-            with suppress(Undo):
-                async with caller.savepoint():
-                    await start(app, caller, "undone, deeper")
-                    raise Undo
+            await undone(app, caller, "undone, deeper")
         assert not await app.instances()
         await caller.commit()
     await app.run_until_idle()
