@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from procession.app import Procession, SyncProcession
+    from procession.app.job_options import Limit, Unique
     from procession.engine import Settings
     from procession.worker import (
         ActivateElements,
@@ -37,9 +38,11 @@ _HOMES = {
     "Deny": "procession.worker",
     "Fail": "procession.worker",
     "Job": "procession.worker",
+    "Limit": "procession.app.job_options",
     "Retry": "procession.worker",
     "Settings": "procession.engine",
     "Snooze": "procession.worker",
+    "Unique": "procession.app.job_options",
     "WorkerSettings": "procession.worker",
 }
 
@@ -52,11 +55,13 @@ __all__ = [
     "Deny",
     "Fail",
     "Job",
+    "Limit",
     "Procession",
     "Retry",
     "Settings",
     "Snooze",
     "SyncProcession",
+    "Unique",
     "WorkerSettings",
     "__version__",
 ]

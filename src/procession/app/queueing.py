@@ -5,25 +5,26 @@ What a job is, and when it runs, the queue's rules say; here users' words are ma
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, Unpack
 
 from procession.app import arguments
 from procession.app.adapters import Connection
 from procession.app.connections import end_of
 from procession.app.inspection import Inspection
+from procession.app.job_options import WORDS, JobWords, job_options, named_keys
 from procession.app.views import View
 from procession.core.listening import RETRIES_MAX
 from procession.engine import Engine
 from procession.engine.values import plain_variables
 from procession.errors import Conflict, InvalidValue, Misconfigured, NotFound
-from procession.jobs.kinds import JobKind, JobState
+from procession.jobs.kinds import SUBMIT_QUEUE, JobKind, JobState
 from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_instant
 from procession.limits import ENQUEUE_MAX
 from procession.store.rows import NewJob, Statement
-from procession.store.rows.queue import Deletion
+from procession.store.rows.queue import Deletion, Submission, Submitted
 from procession.store.rows.queue_reading import JobDetails
 from procession.worker import Registry
 from procession.worker.registry import DEFAULT_QUEUE
@@ -33,7 +34,10 @@ PRIORITY_MAX = 2**31 - 1
 KEYS_AT_ONCE = 1_000
 
 
-class EnqueueOptions(TypedDict, total=False):
+Became = Literal["INSERTED", "DUPLICATE", "REFRESHED", "PUSHED_BACK", "DOOMED"]
+
+
+class EnqueueOptions(JobWords, total=False):
     """Options of ``Procession.enqueue``."""
 
     queue: str
@@ -44,11 +48,22 @@ class EnqueueOptions(TypedDict, total=False):
 
 
 class EnqueuedJob(View, frozen=True, kw_only=True):
-    """A job that was put into the queue."""
+    """What became of a job that was put into the queue.
+
+    ``outcome``: ``INSERTED``; where somebody has its unique key, ``DUPLICATE``, ``REFRESHED`` or ``PUSHED_BACK``, with
+    the holder's key; ``DOOMED``, deleted at once, since a job that it comes after was deleted. Within a transaction of
+    yours it is ``INSERTED``: what becomes of it is decided when that commits.
+    """
 
     job_key: int
     type: str
     queue: str
+    outcome: Became = "INSERTED"
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether another job has its unique key, so that it was not inserted."""
+        return self.outcome in ("DUPLICATE", "REFRESHED", "PUSHED_BACK")
 
 
 class Queueing(Inspection):
@@ -78,8 +93,11 @@ class Queueing(Inspection):
 
         ``args`` become the handler's arguments by name. ``queue``: the handler's if not said. ``priority``: higher
         first, then age. ``delay`` (seconds, '10m', 'PT1H', a timedelta) or ``at`` (an aware datetime): not before.
-        ``retries``: attempts, the first included. With ``connection`` (see ``start``) it is there when, and only when,
-        the transaction of that connection commits. Raises InvalidValue, Misconfigured.
+        ``retries``: attempts, the first included. The other options (``JobWords``) are for one job what it needs more:
+        a unique key, limits, jobs that come first, a deadline; a duplicate is an answer, not an error. With
+        ``connection`` (see ``start``) it is there when,
+        and only when, the transaction of that connection commits. Raises InvalidValue, Misconfigured; Conflict for a
+        batch of jobs that is not open; NotFound for a job or batch of another tenant.
         """
         (enqueued,) = await self.enqueue_many(type, [args], connection=connection, **options)
         return enqueued
@@ -95,14 +113,16 @@ class Queueing(Inspection):
         """Put many jobs of one type into the queue, at most ENQUEUE_MAX, all or none; one answer for each, in order."""
         if connection is None or self.ignores_connections:
             jobs = await self._new_jobs(type, args, for_caller=False, **options)
-            await self._engine.enqueue(jobs)
-            return [EnqueuedJob(job_key=job.key, type=job.type, queue=job.queue) for job in jobs]
+            if not jobs or jobs[0].options is None:
+                await self._engine.enqueue(jobs)
+                return [EnqueuedJob(job_key=job.key, type=job.type, queue=job.queue) for job in jobs]
+            return _answered(jobs, await self._engine.submit_jobs(jobs))
         enqueued, statements = await self.prepare_enqueue(type, args, **options)
         if enqueued:
             waiting = self.execute_on(connection, statements)
             if waiting is not None:
                 await waiting
-            self.expect_commit(connection, end_of(connection), enqueued[0].queue)
+            self.expect_commit(connection, end_of(connection), queue_to_wake(enqueued[0], options))
         return enqueued
 
     async def prepare_enqueue(
@@ -166,6 +186,8 @@ class Queueing(Inspection):
         queue = options.get("queue") or (handler.queue if handler is not None else DEFAULT_QUEUE)
         retries = options.get("retries") or (handler.retries if handler is not None else None) or RETRIES
         run_at, delay_ms = _when(options.get("at"), options.get("delay"))
+        more = job_options(options)
+        await self._expect_own(named_keys(more))
         pattern = NewJob(
             key=0,
             kind=JobKind.TASK,
@@ -176,10 +198,38 @@ class Queueing(Inspection):
             delay_ms=delay_ms,
             retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
             tenant=self._tenant,
+            options=more,
         )
         engine = self._engine
         keys = await (_for_caller(engine, len(raw)) if for_caller else engine.take_keys(len(raw)))
         return [_like(pattern, key, each) for key, each in zip(keys, raw, strict=True)]
+
+    async def _expect_own(self, keys: Iterable[int]) -> None:
+        """Jobs and batches that a tenant names are its own. Raises NotFound."""
+        if not self._tenant:
+            return
+        named = set(keys)
+        batches = await self._store.job_batches(keys=sorted(named), limit=len(named)) if named else []
+        others = {batch.key for batch in batches if batch.tenant != self._tenant}
+        for key in sorted(named - {batch.key for batch in batches}):
+            found = await self._store.job(key)
+            if found is not None and found.tenant != self._tenant:
+                others.add(key)
+        if others:
+            raise NotFound(f"Expected a job or batch of jobs with key {min(others)}, found none")
+
+
+def queue_to_wake(job: EnqueuedJob, options: Mapping[str, object]) -> str:
+    """The queue that has something when the caller's transaction commits: jobs with options are submitted first."""
+    return SUBMIT_QUEUE if WORDS & options.keys() else job.queue
+
+
+def _answered(jobs: Sequence[NewJob], submitted: Sequence[Submitted]) -> list[EnqueuedJob]:
+    """What became of each job, in users' words."""
+    return [
+        EnqueuedJob(job_key=answer.key, type=job.type, queue=job.queue, outcome=Submission(answer.outcome).name)
+        for job, answer in zip(jobs, submitted, strict=True)
+    ]
 
 
 def _not_done(key: int, found: JobDetails | None, expected: str) -> NotFound | Conflict:
@@ -238,4 +288,5 @@ def _like(pattern: NewJob, key: int, args: bytes) -> NewJob:
         retries=pattern.retries,
         args=args,
         tenant=pattern.tenant,
+        options=pattern.options,
     )

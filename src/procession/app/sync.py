@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 from procession.app.adapters import Connection
 from procession.app.arguments import seconds
 from procession.app.connections import end_of
-from procession.app.queueing import EnqueuedJob, EnqueueOptions
+from procession.app.queueing import EnqueuedJob, EnqueueOptions, queue_to_wake
 from procession.app.sync_verbs import SyncVerbs
 from procession.app.views import ProcessInstance
 from procession.errors import Misconfigured, Unavailable
@@ -201,7 +201,7 @@ class SyncProcession(SyncVerbs):
             return self.call(self.app.enqueue_many(type, args, **options))
         enqueued, statements = self.call(self.app.prepare_enqueue(type, args, **options))
         if enqueued:
-            self._execute_on(connection, statements, enqueued[0].queue)
+            self._execute_on(connection, statements, queue_to_wake(enqueued[0], options))
         return enqueued
 
     def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:

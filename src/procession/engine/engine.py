@@ -44,10 +44,11 @@ from procession.engine.queue_duties import QueueDuties
 from procession.engine.requests import DEPLOYED
 from procession.engine.settings import Counters, Settings
 from procession.engine.steps import StepRun
+from procession.engine.submissions import Submissions
 from procession.engine.system import System
 from procession.engine.within import TransactionalRun
 from procession.errors import Bug, Unavailable
-from procession.jobs.kinds import TIMER_QUEUE
+from procession.jobs.kinds import SUBMIT_QUEUE, TIMER_QUEUE
 from procession.model.definition import Definition
 from procession.store.port import Clock, StepTransaction, Store
 from procession.store.rows import JobOutcome
@@ -121,6 +122,7 @@ class Engine(Operations):
         )
         self._messages = Messages(store, self._keys, self._announcer)
         self._intake = Intake(store, self._outbox, chance=chance)
+        self._submissions = Submissions(store, self._announcer, self.clock, chance=chance, timer_set=self._timer_set)
         self._wire_follow_ups()
         self._claims = Claims(
             store,
@@ -134,6 +136,11 @@ class Engine(Operations):
             chance=chance,
             held=self._held,
         )
+        self._wire_duties(open_store)
+
+    def _wire_duties(self, open_store: Callable[[], Awaitable[Store]] | None) -> None:
+        """Make the parts that run by themselves."""
+        store, settings, chance = self.store, self.settings, self._chance
         self._duties = Duties(
             store,
             clock=self.clock,
@@ -357,6 +364,8 @@ class Engine(Operations):
     # -- wiring -----------------------------------------------------------------------------------------------------
     async def _carry_out(self, job: Delivery) -> bool:
         """A system job."""
+        if job.queue == SUBMIT_QUEUE:
+            return await self._submissions.carry_out(job)
         return await self._follow_ups(job)
 
     def _heard(self, queue: str) -> None:

@@ -15,7 +15,7 @@ from procession.core import State, visible_variables
 from procession.engine.delivery import Delivery, Dispatcher, from_new
 from procession.engine.settings import Counters
 from procession.errors import Unavailable
-from procession.jobs.kinds import FOLLOW_UP_QUEUE, TIMER_QUEUE
+from procession.jobs.kinds import FOLLOW_UP_QUEUE, SUBMIT_QUEUE, TIMER_QUEUE
 from procession.model.definition import Definition
 from procession.store.port import Store
 from procession.store.rows import NewJob, Step
@@ -23,7 +23,7 @@ from procession.store.rows import NewJob, Step
 logger = logging.getLogger("procession.engine")
 
 STOP_S = 1.0  # for the last announcements; polling finds what they would have said
-SYSTEM_QUEUES = frozenset({FOLLOW_UP_QUEUE, TIMER_QUEUE})
+SYSTEM_QUEUES = frozenset({FOLLOW_UP_QUEUE, TIMER_QUEUE, SUBMIT_QUEUE})
 
 
 class Slots(Protocol):

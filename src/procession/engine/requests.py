@@ -24,11 +24,13 @@ from procession.engine.lane import Patience
 from procession.engine.messages import Messages
 from procession.engine.outbox import Announcer
 from procession.engine.settings import Counters, Settings
+from procession.engine.submissions import Submissions
 from procession.engine.values import plain_variables
 from procession.errors import NotFound, Unavailable
 from procession.jobs.schedule import to_datetime
 from procession.store.port import Store
 from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult, StoredInstance
+from procession.store.rows.queue import Submitted
 
 DEPLOYED = "$deployed"  # announced after a deployment: whoever remembers latest versions forgets them
 T = TypeVar("T")
@@ -50,6 +52,7 @@ class Requests:
     _announcer: Announcer
     _messages: Messages
     _intake: Intake
+    _submissions: Submissions
     _timer_set: Callable[[int], None]
     _open: bool
     _chance: Callable[[], float]
@@ -186,6 +189,13 @@ class Requests:
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert plain jobs; they are durable when this returns. Raises InvalidValue, Unavailable."""
         await self._intake.enqueue(jobs, self._deadline())
+
+    async def submit_jobs(self, jobs: Sequence[NewJob]) -> list[Submitted]:
+        """Insert plain jobs with any options, all or none; what became of each, in order.
+
+        Raises InvalidValue, Conflict for a batch of jobs that is not open, Unavailable.
+        """
+        return await self._submissions.submit(jobs, self._deadline())
 
     async def take_keys(self, count: int) -> list[int]:
         """Keys for rows that a caller makes."""

@@ -1,6 +1,7 @@
-"""The engine's own work: follow-ups and timers, by long-lived coroutines fed from a local buffer. It runs no handler.
+"""The engine's own work, by long-lived coroutines fed from a local buffer. It runs no handler.
 
-Each job is closed in the very step that it leads to (its lease is the fence), so that it takes effect exactly once.
+Follow-ups, timers, and jobs that a caller's own transaction has left to be submitted. Each is closed in the very step
+that it leads to (its lease is the fence), so that it takes effect exactly once.
 What nobody can take any more (the instance ended or moved on) is closed; what fails for a technical reason is tried
 again later, never at once; what cannot be stored is kept as failed.
 """
@@ -17,13 +18,14 @@ from procession.engine.delivery import Delivery
 from procession.engine.outcomes import Outcomes
 from procession.engine.settings import Settings
 from procession.errors import InvalidValue, Rejected, Unavailable
-from procession.jobs.kinds import FOLLOW_UP_QUEUE, TIMER_QUEUE
+from procession.jobs.kinds import FOLLOW_UP_QUEUE, SUBMIT_QUEUE, TIMER_QUEUE
 from procession.store.rows import JobEnd, JobOutcome, Want
 
 logger = logging.getLogger("procession.engine")
 
 RETRY_MS_LEAST = 200
 RETRY_MS_MOST = 300_000
+SUBMISSIONS = 8  # taken at once: each may be thousands of jobs
 
 
 class NotYet(Exception):
@@ -47,7 +49,7 @@ class Later(NotYet):
 
 
 class System:
-    """Slots for follow-ups and timers."""
+    """Slots for follow-ups, timers and submissions."""
 
     def __init__(
         self,
@@ -72,25 +74,27 @@ class System:
         self._stopping = False
 
     # -- slots ------------------------------------------------------------------------------------------------------
-    def reserve(self, queue: str) -> bool:  # noqa: ARG002 - both queues share the slots
+    def reserve(self, queue: str) -> bool:  # noqa: ARG002 - the queues share the slots
         """Take a free slot."""
         if self._stopping or self._taken >= self._capacity:
             return False
         self._taken += 1
         return True
 
-    def release(self, queue: str, count: int = 1) -> None:  # noqa: ARG002 - both queues share the slots
+    def release(self, queue: str, count: int = 1) -> None:  # noqa: ARG002 - the queues share the slots
         """Give slots back."""
         self._taken -= count
 
     def wants(self) -> list[Want]:
-        """All free slots, half for each queue."""
+        """All free slots: a few for submissions, half of the others for each of follow-ups and timers."""
         free = 0 if self._stopping else self._capacity - self._taken
         if free < 2:
             return []
-        half = free // 2
-        self._taken += 2 * half
-        return [Want(queue=FOLLOW_UP_QUEUE, count=half), Want(queue=TIMER_QUEUE, count=half)]
+        few = min(SUBMISSIONS, free // 4)
+        half = (free - few) // 2
+        self._taken += few + 2 * half
+        wants = [Want(queue=FOLLOW_UP_QUEUE, count=half), Want(queue=TIMER_QUEUE, count=half)]
+        return [*wants, Want(queue=SUBMIT_QUEUE, count=few)] if few else wants
 
     def deliver(self, job: Delivery) -> None:
         """Work on this job in a slot that was taken."""

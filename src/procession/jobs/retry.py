@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, cast
 
 import msgspec
 
-from procession.errors import Misconfigured
+from procession.errors import InvalidValue, Misconfigured
 from procession.jobs.schedule import parse_duration
 
 DELAY_MS_MAX = 366 * 24 * 3_600_000
@@ -35,7 +35,7 @@ class Backoff(Protocol):
 BackoffSpec: TypeAlias = "str | Span | Sequence[Span] | Callable[[int], Span] | Backoff | None"
 
 
-class Exponential(msgspec.Struct, frozen=True):
+class Exponential(msgspec.Struct, frozen=True, tag=True):
     """``first_ms``, then ``factor`` times as long each time, at most ``longest_ms``; chance takes up to ``jitter``."""
 
     first_ms: int = 1_000
@@ -49,7 +49,7 @@ class Exponential(msgspec.Struct, frozen=True):
         return int(full * (1 - self.jitter * chance))
 
 
-class Constant(msgspec.Struct, frozen=True):
+class Constant(msgspec.Struct, frozen=True, tag=True):
     """Always the same pause."""
 
     ms: int
@@ -59,7 +59,7 @@ class Constant(msgspec.Struct, frozen=True):
         return self.ms
 
 
-class Delays(msgspec.Struct, frozen=True):
+class Delays(msgspec.Struct, frozen=True, tag=True):
     """One pause per attempt; the last one is used for all that follow."""
 
     ms: tuple[int, ...]
@@ -99,6 +99,28 @@ def backoff_of(spec: BackoffSpec) -> Backoff:
     raise Misconfigured(
         f"Expected backoff to be 'exponential', a span such as '30s', a list of spans or a function, found {spec!r}"
     )
+
+
+def encode_backoff(spec: BackoffSpec) -> str:
+    """A policy as text that travels with a job. Raises Misconfigured; InvalidValue for a function, which cannot."""
+    policy = backoff_of(spec)
+    if not isinstance(policy, Exponential | Constant | Delays):
+        raise InvalidValue(
+            "Expected the backoff of one job to be 'exponential', a span such as '30s' or a list of spans, since it is "
+            f"stored with the job: a function belongs to the handler (backoff= of job()); found {spec!r}"
+        )
+    return msgspec.json.encode(policy).decode()
+
+
+_decode_backoff = msgspec.json.Decoder(Exponential | Constant | Delays).decode
+
+
+def decode_backoff(text: str) -> Backoff:
+    """The policy that ``encode_backoff`` made a text of. Raises Misconfigured for any other text."""
+    try:
+        return _decode_backoff(text.encode())
+    except msgspec.DecodeError as error:
+        raise Misconfigured(f"Expected a backoff as a job carries it, found {text[:60]!r}: {error}") from error
 
 
 def span_ms(span: object, what: str = "a span of time") -> int:
