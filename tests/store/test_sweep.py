@@ -1,4 +1,4 @@
-"""The sweep repairs what hands in the tables, a restored backup or a defect may leave behind, and says what it found."""
+"""The sweep repairs what hands in the tables, a restored backup or a defect leave behind, and says what it found."""
 
 from __future__ import annotations
 

@@ -200,7 +200,13 @@ class TestUnique:
     ) -> None:
         first = _once(keys, args=b'{"n":1}', delay_ms=1_000, mode=UniqueMode.REPLACE)
         await store.submit([first])
-        more = {"title": "new", "priority": 4, "retries": 9, "type": "print", "mode": UniqueMode.REPLACE}
+        more: dict[str, Any] = {
+            "title": "new",
+            "priority": 4,
+            "retries": 9,
+            "type": "print",
+            "mode": UniqueMode.REPLACE,
+        }
         answer = await submit_one(store, _once(keys, args=b'{"n":2}', **more))
         assert (answer.key, answer.outcome, answer.state) == (first.key, Submission.REFRESHED, JobState.READY)
         found = await details(store, first)
