@@ -67,9 +67,7 @@ def serve(  # noqa: PLR0917 - options of the command line
     Clients come with a token (`procession tokens create`), as a user (`procession users create`), or with a token of an
     OpenID provider. SIGTERM or Ctrl-C stops gracefully, a second one at once.
     """
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
+    _expect_packages()
     from procession.api.settings import OidcSettings, Settings  # noqa: PLC0415 - packages that may be absent
     from procession.cli.serving import run_loop  # noqa: PLC0415 - an event loop
 
@@ -93,6 +91,13 @@ def serve(  # noqa: PLR0917 - options of the command line
     )
     _show_logs(as_json=json_logs)
     run_loop(_serve(app, settings, test_clock=test_clock, supervised=supervised))
+
+
+def _expect_packages() -> None:
+    """Raises Misconfigured."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
 
 
 async def _serve(name: str, settings: Settings, *, test_clock: bool, supervised: bool) -> None:
