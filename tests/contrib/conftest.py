@@ -39,7 +39,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=110,
+            timeout=240,
             check=False,
         )
         assert (done.returncode != 0) == fails, done.stdout

@@ -12,6 +12,7 @@ from procession import Procession
 from procession.store._shared.migrations import load_migrations
 from tests.support.sources import ROOT
 
+pytestmark = pytest.mark.timeout(300)  # each command is a process that loads Django
 MIGRATIONS = ROOT / "src" / "procession" / "contrib" / "django" / "migrations"
 
 
