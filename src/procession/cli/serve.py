@@ -17,7 +17,7 @@ from procession.cli.work import Supervised
 from procession.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from procession.api.settings import Settings
+    from procession.api.settings import OidcSettings, Settings
     from procession.app import Procession
 
 PACKAGES = ("starlette", "uvicorn", "httptools", "multipart", "prometheus_client", "jwt")
@@ -67,22 +67,19 @@ def serve(  # noqa: PLR0917 - options of the command line
     Clients come with a token (`procession tokens create`), as a user (`procession users create`), or with a token of an
     OpenID provider. SIGTERM or Ctrl-C stops gracefully, a second one at once.
     """
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
+    from procession.api.settings import Settings  # noqa: PLC0415 - packages that may be absent
     _expect_packages()
     from procession.api.settings import OidcSettings, Settings  # noqa: PLC0415 - packages that may be absent
     from procession.cli.serving import run_loop  # noqa: PLC0415 - an event loop
 
-    if bool(oidc_issuer) != bool(oidc_audience):
-        raise Misconfigured("Expected --oidc-issuer and --oidc-audience together, found one of them")
-    oidc = None
-    if oidc_issuer:
-        oidc = OidcSettings(
-            issuer=oidc_issuer, audience=oidc_audience, roles_claim=oidc_roles, tenants_claim=oidc_tenants
-        )
     settings = Settings(
         host=host,
         port=port,
         identity=identity,
-        oidc=oidc,
+        oidc=_provider(oidc_issuer, oidc_audience, oidc_roles, oidc_tenants),
         allowed_origins=tuple(allow_origin or ()),
         allowed_hosts=tuple(allow_host or ()),
         audit_jobs=audit_jobs,
@@ -93,6 +90,15 @@ def serve(  # noqa: PLR0917 - options of the command line
     run_loop(_serve(app, settings, test_clock=test_clock, supervised=supervised))
 
 
+def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSettings | None:
+    """The OpenID provider whose tokens are taken."""
+    from procession.api.settings import OidcSettings  # noqa: PLC0415 - packages that may be absent
+
+    if bool(issuer) != bool(audience):
+        raise Misconfigured("Expected --oidc-issuer and --oidc-audience together, found one of them")
+    if not issuer:
+        return None
+    return OidcSettings(issuer=issuer, audience=audience, roles_claim=roles, tenants_claim=tenants)
 def _expect_packages() -> None:
     """Raises Misconfigured."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
