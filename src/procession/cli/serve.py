@@ -67,12 +67,8 @@ def serve(  # noqa: PLR0917 - options of the command line
     Clients come with a token (`procession tokens create`), as a user (`procession users create`), or with a token of an
     OpenID provider. SIGTERM or Ctrl-C stops gracefully, a second one at once.
     """
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
-    from procession.api.settings import Settings  # noqa: PLC0415 - packages that may be absent
     _expect_packages()
-    from procession.api.settings import OidcSettings, Settings  # noqa: PLC0415 - packages that may be absent
+    from procession.api.settings import Settings  # noqa: PLC0415 - packages that may be absent
     from procession.cli.serving import run_loop  # noqa: PLC0415 - an event loop
 
     settings = Settings(
@@ -99,6 +95,8 @@ def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSetti
     if not issuer:
         return None
     return OidcSettings(issuer=issuer, audience=audience, roles_claim=roles, tenants_claim=tenants)
+
+
 def _expect_packages() -> None:
     """Raises Misconfigured."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
