@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from procession.core.commands import Cancel
 from procession.engine import Engine, Settings
 from procession.jobs.kinds import JobKind, JobState
 from procession.store.memory import MemoryStore
@@ -64,6 +65,23 @@ async def test_what_waits_beyond_the_slots_is_leased_with_its_insert_and_claimed
     handler.go_on.set()
     await asyncio.gather(*(engine.wait_ended(key) for key in keys))
     assert (handler.began, engine.counters.claimed, engine.counters.loads) == (JOBS, 0, 0)
+    await engine.stop()
+
+
+async def test_what_waits_does_not_begin_once_its_instance_is_cancelled():
+    store, handler = MemoryStore(), Counter()
+    engine = await working(store, handler)
+    await engine.deploy([("p.bpmn", process("p").start().service("a", type="work").end().xml())])
+    keys = await asyncio.gather(*(engine.start_instance("p") for _ in range(JOBS)))
+    await handler.first.wait()
+    await asyncio.gather(*(engine.command(key, Cancel()) for key in keys))
+    handler.go_on.set()
+    for _ in range(TURNS_MAX):
+        if engine.quiet:
+            break
+        await asyncio.sleep(0)
+    assert handler.began == SLOTS
+    assert await store.list_jobs(JobFilter()) == []
     await engine.stop()
 
 

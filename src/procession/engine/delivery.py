@@ -97,6 +97,10 @@ class Dispatcher(Protocol):
         """Whether there are other processes, from which jobs that wait here are kept."""
         ...
 
+    def withdraw(self, jobs: set[int]) -> None:
+        """These jobs are closed: what of them waits here does not begin."""
+        ...
+
     def runs_method(self, name: str) -> bool:
         """Whether this process has the code of a method."""
         ...
@@ -145,6 +149,9 @@ class Nobody:
         raise AssertionError(job)
 
     def share(self, *, alone: bool) -> None:
+        """Nothing waits here."""
+
+    def withdraw(self, jobs: set[int]) -> None:
         """Nothing waits here."""
 
     def runs_method(self, name: str) -> bool:  # noqa: ARG002 - the protocol's signature

@@ -292,6 +292,10 @@ class Instances(Lending):
         assert state is not None
         if step.new_jobs:
             self._outbox.hand_over(step, state, cell.definition)
+        if step.closed_jobs:
+            gone = {fence.key for fence in step.closed_jobs if not fence.lease}
+            if gone:
+                self._outbox.withdraw(gone)
         for ask in flight.asks:
             ask.succeed(cell)
         if step.status in OVER:

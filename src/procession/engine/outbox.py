@@ -117,6 +117,10 @@ class Outbox:
             if job.owner:
                 self._give_back(job)
 
+    def withdraw(self, jobs: set[int]) -> None:
+        """Jobs were closed by a step that is not theirs (an interruption, a cancellation): they do not begin here."""
+        self._dispatcher.withdraw(jobs)
+
     def claim_again(self, step: Step, state: State) -> None:
         """A step in doubt was written: take the slots of its jobs again; return those that find none, or are over."""
         for job in step.new_jobs:

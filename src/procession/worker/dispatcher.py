@@ -138,6 +138,11 @@ class LocalDispatcher:
         for line in self._lines.values():
             line.share(alone=alone)
 
+    def withdraw(self, jobs: set[int]) -> None:
+        """Jobs that were closed by others than their handlers do not begin any more."""
+        for line in self._lines.values():
+            line.withdraw(jobs)
+
     def handles(self, queue: str) -> bool:
         """Whether jobs of a queue are for handlers of this process."""
         return queue in self._lines

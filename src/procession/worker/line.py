@@ -101,6 +101,13 @@ class Line:
         if len(self.slots) < self.concurrency:
             self.add_slot()
 
+    def withdraw(self, jobs: set[int]) -> None:
+        """Do not begin these jobs, as far as they wait here."""
+        left = [delivery for delivery in self.buffer if delivery.key not in jobs]
+        self.taken -= len(self.buffer) - len(left)
+        self.buffer.clear()
+        self.buffer.extend(left)
+
     @property
     def wanted(self) -> int:
         """How many jobs a claim may bring; none while at least half of what may wait here does so already."""

@@ -305,6 +305,10 @@ class Both:
         """Whether there are other processes."""
         self._local.share(alone=alone)
 
+    def withdraw(self, jobs: set[int]) -> None:
+        """Jobs are closed; remote workers are told when they complete one."""
+        self._local.withdraw(jobs)
+
     def heard(self, queue: str) -> None:
         """A queue got ready jobs."""
         self._remote.heard(queue)
