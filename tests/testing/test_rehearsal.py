@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from procession import Job
+from procession.app.recurring import Recurring
 from procession.errors import Conflict, InvalidValue
 from procession.jobs.kinds import JobKind
 from procession.jobs.options import JobOptions, Unique
@@ -169,6 +170,19 @@ async def test_jobs_with_options_count_once_and_a_duplicate_not_at_all():
         job = NewJob(key=key, kind=JobKind.TASK, queue="q", type="send", args=b'{"n": 1}', options=options)
         await looked_at.submit([job])
     assert [(job.key, job.args) for job in records.enqueued] == [(keys[0], {"n": 1})]
+
+
+async def test_recurring_jobs_come_when_the_clock_is_turned(shop):
+    @shop.app.job("report")
+    async def report() -> None:
+        shop.done.append("reported")
+
+    async with Rehearsal(shop.app, at="2026-01-01T00:30:00Z") as rehearsal:
+        await shop.app.put_recurring(Recurring(name="hourly", type="report", cycle="0 * * * *"))
+        await rehearsal.advance("3h")
+        assert shop.done == ["reported"] * 3
+        due = [job.due.hour for job in rehearsal.assert_enqueued("report", count=3)]
+        assert due == [1, 2, 3]
 
 
 async def test_an_assertion_about_an_instance_says_where_it_is_and_why(shop):
