@@ -27,6 +27,8 @@ class Delivery(msgspec.Struct, kw_only=True, gc=False):
     retries: int = 3  # attempts left, this one included
     priority: int = 0
     args: bytes = b""  # JSON
+    options: bytes = b""  # JSON of jobs.options.JobOptions; none of a plain job
+    checkpoint: bytes = b""  # JSON: what an earlier run left
     tenant: str = ""
     variables: dict[str, Any] | None = None  # process jobs: what their element sees. Shared: never change it
     process_id: str = ""
@@ -70,6 +72,8 @@ def from_claimed(job: ClaimedJob) -> Delivery:
         retries=job.retries,
         priority=job.priority,
         args=job.args,
+        options=job.options,
+        checkpoint=job.checkpoint,
         tenant=job.tenant,
     )
 

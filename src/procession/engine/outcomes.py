@@ -9,10 +9,11 @@ import msgspec
 
 from procession.engine.lane import Lane, Patience
 from procession.engine.settings import Counters
-from procession.errors import Unavailable
+from procession.errors import InvalidValue, Unavailable
 from procession.limits import COMMIT_STEPS_MAX
 from procession.store.port import Store
 from procession.store.rows import JobEnd, JobOutcome
+from procession.store.rows.queue import Answer
 
 logger = logging.getLogger("procession.engine")
 
@@ -22,6 +23,7 @@ class Ended(msgspec.Struct):
 
     outcome: JobOutcome
     tell: Callable[[bool], None] | None = None
+    rewritten: bool = False
 
 
 class Outcomes:
@@ -70,9 +72,36 @@ class Outcomes:
                 if patience.tries == 0:
                     logger.warning("the database does not answer, %d outcomes of jobs wait: %s", len(batch), error)
                 await patience.pause()
+            except InvalidValue as error:
+                await self._settle(batch, str(error))
+                return
             else:
                 self._tell(batch, applied)
                 return
+        self._tell(batch, [False] * len(batch))
+
+    async def _settle(self, batch: list[Ended], why: str) -> None:
+        """Some end cannot be stored: it is written once as a failure that says why; the others as they are."""
+        patience = Patience(self._chance)
+        while batch and not self.fenced:
+            try:
+                answers = await self._store.settle([ended.outcome for ended in batch])
+            except Unavailable:
+                self._counters.unavailable += 1
+                await patience.pause()
+                continue
+            again: list[Ended] = []
+            for ended, answer in zip(batch, answers, strict=True):
+                if answer == Answer.BUSY:
+                    again.append(ended)
+                elif answer == Answer.REJECTED and not ended.rewritten:
+                    logger.error("the end of job %d cannot be stored: it is kept as failed: %s", ended.outcome.key, why)
+                    again.append(_as_failure(ended, why))
+                else:
+                    self._tell([ended], [answer == Answer.APPLIED])
+            if len(again) == len(batch):
+                await patience.pause()
+            batch = again
         self._tell(batch, [False] * len(batch))
 
     def _tell(self, batch: list[Ended], applied: list[bool]) -> None:
@@ -92,3 +121,11 @@ class Outcomes:
                         counters.jobs_returned += 1
             if ended.tell is not None:
                 ended.tell(written)
+
+
+def _as_failure(ended: Ended, why: str) -> Ended:
+    """The same run as one that failed for good."""
+    outcome = ended.outcome
+    error = f"What its run left cannot be stored: {why}"
+    failure = JobOutcome(key=outcome.key, lease=outcome.lease, end=JobEnd.FAILED, error=error)
+    return Ended(failure, ended.tell, rewritten=True)

@@ -62,6 +62,11 @@ def plain_value(value: Any, what: str) -> Any:  # noqa: ANN401 - whatever a call
     return decode_json(_raw(value, what))
 
 
+def plain_json(value: Any, what: str) -> bytes:  # noqa: ANN401 - whatever a caller gives
+    """Any value as JSON that can be stored. Raises InvalidValue naming the path, or the limit."""
+    return _raw(value, what)
+
+
 def _raw(variables: Any, what: str) -> bytes:  # noqa: ANN401 - whatever a caller gives
     """The JSON of a value that can be stored. Raises InvalidValue."""
     try:

@@ -1,11 +1,24 @@
-"""What a handler is told about the job that it runs: a ``job: Job`` parameter gets this. It changes nothing."""
+"""What a handler is told about the job that it runs, and what it can say meanwhile: a ``job: Job`` parameter gets this.
+
+It changes nothing itself: what a handler says goes through ``Reports``, under the lease of its run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from procession.engine import Delivery
+from procession.engine.values import decode_json, plain_json
+from procession.errors import InvalidValue, Misconfigured
+from procession.limits import CHECKPOINT_BYTES_MAX, JOB_LOG_LINE_CHARS_MAX
+from procession.store.rows.queue import LogLine, RunReport
+
+if TYPE_CHECKING:
+    from procession.worker.reports import Reports
+
+INFO = 20
+LOCAL = frozenset({"_canceled", "reports"})  # what does not go along into a process of its own
 
 
 class Job:
@@ -13,6 +26,7 @@ class Job:
 
     __slots__ = (
         "_canceled",
+        "_checkpoint",
         "_variables",
         "attempt",
         "business_id",
@@ -26,6 +40,7 @@ class Job:
         "process_id",
         "process_instance_key",
         "queue",
+        "reports",
         "retries",
         "tenant_id",
         "type",
@@ -48,7 +63,9 @@ class Job:
         spec = delivery.spec
         self.headers: dict[str, str] = dict(spec.job.headers) if spec is not None and spec.job is not None else {}
         self.connection: Any = None  # of a transactional handler: the driver's, within the transaction of the step
+        self.reports: Reports | None = None  # set by the worker
         self._variables = variables
+        self._checkpoint = delivery.checkpoint
         self._canceled = False
 
     @property
@@ -61,6 +78,53 @@ class Job:
         """Whether this run should end: its time is over, or the process stops. For handlers that run in a thread."""
         return self._canceled
 
+    @property
+    def state(self) -> Any:  # noqa: ANN401 - any JSON value
+        """What the last ``checkpoint`` of an earlier run left, None if there is none: go on from there."""
+        return decode_json(self._checkpoint) if self._checkpoint else None
+
+    # The four below are awaited by a coroutine; a handler in a thread calls them without, and waits in them.
+    def progress(self, value: float, text: str | None = None) -> Any:  # noqa: ANN401 - awaitable on the loop
+        """Say how far it is, from 0 to 1, and in words. Raises Conflict when another run of the job counts by now."""
+        if isinstance(value, bool) or not isinstance(cast("object", value), int | float) or not 0 <= value <= 1:
+            message = f"Expected progress as a number from 0 to 1, found {value!r}"
+            raise InvalidValue(message)
+        words = None if text is None else _line(text)
+        return self._said.report(RunReport(key=self.key, lease=self.lease, progress=value, progress_text=words))
+
+    def log(self, text: str, level: int = INFO) -> Any:  # noqa: ANN401 - awaitable on the loop
+        """Add a line to the job's log, which is kept as long as the job's row. Raises Conflict as ``progress``."""
+        return self._said.report(
+            RunReport(key=self.key, lease=self.lease, log=[LogLine(text=_line(text), level=int(level))])
+        )
+
+    def checkpoint(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value; awaitable on the loop
+        """Keep a value for the next run of this job (``state``), written when this returns.
+
+        Raises Conflict as ``progress``, InvalidValue for what cannot be stored.
+        """
+        raw = plain_json(value, f"the checkpoint of job {self.key}")
+        if len(raw) > CHECKPOINT_BYTES_MAX:
+            most = f"{CHECKPOINT_BYTES_MAX} bytes as JSON (CHECKPOINT_BYTES_MAX)"
+            message = f"Expected the checkpoint of job {self.key} to take at most {most}, found {len(raw)}"
+            raise InvalidValue(message)
+        return self._said.report(RunReport(key=self.key, lease=self.lease, checkpoint=raw))
+
+    def parents(self) -> Any:  # noqa: ANN401 - awaitable on the loop
+        """What the job came after, by key, each with its state and what its handler gave back (``ParentJob``)."""
+        return self._said.parents(self.key)
+
+    @property
+    def _said(self) -> Reports:
+        """Where it goes. Raises Misconfigured in a process of its own."""
+        if self.reports is None:
+            message = (
+                f"Expected '{self.type}' to run in the worker's process: progress, log, checkpoint and parents cannot "
+                "be reached from a handler with process=True; use a thread, or a coroutine"
+            )
+            raise Misconfigured(message)
+        return self.reports
+
     def cancel(self) -> None:
         """Ask the handler to end (called by the worker)."""
         self._canceled = True
@@ -71,14 +135,24 @@ class Job:
         return f"<Job {self.key} '{self.type}'{where}, attempt {self.attempt}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """For a process of its own: everything but the flag, which cannot reach it there."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_canceled"}
+        """For a process of its own: everything but what cannot reach it there."""
+        return {name: getattr(self, name) for name in self.__slots__ if name not in LOCAL}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """In the process of its own."""
         for name, value in state.items():
             setattr(self, name, value)
         self._canceled = False
+        self.reports = None
+
+
+def _line(text: object) -> str:
+    """A text that every database can hold: what it cannot is replaced, and too long a one is cut."""
+    if not isinstance(text, str):
+        message = f"Expected a text, found {text!r}"
+        raise InvalidValue(message)
+    clean = text.encode(errors="replace").decode().replace("\0", "\ufffd")
+    return clean if len(clean) <= JOB_LOG_LINE_CHARS_MAX else clean[: JOB_LOG_LINE_CHARS_MAX - 1] + "…"
 
 
 def copy_json(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -23,8 +23,10 @@ from procession.worker.context import Job
 from procession.worker.endings import Endings
 from procession.worker.line import Line, Slot
 from procession.worker.outcomes import BpmnError, Fail, Outcome, Snooze
+from procession.worker.own import own_timeout_s
 from procession.worker.processes import Processes
 from procession.worker.registry import CONCURRENCY, Handler, Mode, Registry
+from procession.worker.reports import Reports
 from procession.worker.results import to_variables
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
@@ -73,11 +75,13 @@ class LocalDispatcher:
         self._transactional = False  # whether some method writes in the transaction of its step
         self._engine: Engine | None = None
         self._endings: Endings | None = None
+        self._reports: Reports | None = None
 
     def attach(self, engine: Engine) -> None:
         """Work for this engine. Handlers registered until now get their slots."""
         self._engine = engine
         self._endings = Endings(engine, self._chance)
+        self._reports = Reports(engine, self.cancel_job, chance=self._chance)
         self._transactional = any(handler.transactional for handler in self._registry.methods.values())
         for handler in self._registry.methods.values():
             self._add_line(method_queue(handler.name), handler.concurrency)
@@ -332,15 +336,19 @@ class LocalDispatcher:
         """Call a handler with decoded arguments, within its time."""
         arguments = handler.arguments
         job = Job(delivery, variables, type=type, element=element) if arguments.wants_job else None
-        if connection is not None and job is not None:
+        if job is not None:
             job.connection = connection
+            job.reports = self._reports.here() if self._reports is not None else None
+        timeout_s = handler.timeout_s
+        if delivery.options:
+            timeout_s = own_timeout_s(delivery) or timeout_s
         args, kwargs = arguments.bind(variables, job)
         slot.job = job
         slot.name = handler.name
-        if handler.mode == LOOP and not handler.timeout_s:
+        if handler.mode == LOOP and not timeout_s:
             return await handler.function(*args, **kwargs)
-        if handler.timeout_s:
-            slot.deadline = asyncio.get_running_loop().time() + handler.timeout_s
+        if timeout_s:
+            slot.deadline = asyncio.get_running_loop().time() + timeout_s
             self._sweep_from_now()
         try:
             match handler.mode:
@@ -431,6 +439,8 @@ class LocalDispatcher:
             self._sweeper = None
         for line in self._lines.values():
             await line.stop()
+        if self._reports is not None:
+            await self._reports.stop()
         self._threads.stop()
         self._processes.stop()
 

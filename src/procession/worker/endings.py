@@ -13,13 +13,14 @@ from collections.abc import Callable
 
 from procession.core.commands import Activate, AnyCommand, CompleteJob, FailJob, ThrowError
 from procession.engine import Delivery, Engine, StepRun, Told
-from procession.errors import Conflict, NotFound, Rejected, Unavailable
+from procession.errors import Conflict, InvalidValue, NotFound, Rejected, Unavailable
 from procession.jobs.kinds import JobKind
 from procession.jobs.retry import Delays
 from procession.store.rows import JobEnd, JobOutcome
 from procession.worker.arguments import BadArguments
 from procession.worker.failures import failure_text
 from procession.worker.outcomes import ActivateElements, BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
+from procession.worker.own import output_of, own_backoff
 from procession.worker.registry import Handler
 from procession.worker.results import to_variables
 
@@ -51,7 +52,7 @@ class Endings:
         if isinstance(value, Outcome) and not _is_answer(job, value):
             self.failed(job, handler, value)
         elif job.kind == JobKind.TASK:
-            self._row(job, JobEnd.DONE)
+            self._done(job, handler, value)
         else:
             spec = job.spec
             named = spec.result_variable if spec is not None and job.kind != JobKind.LISTENER else ""
@@ -64,6 +65,18 @@ class Endings:
                 self.failed(job, handler, Fail(str(error)))
                 return
             self._submit(job, CompleteJob(job.key, variables), handler)
+
+    def _done(self, job: Delivery, handler: Handler, value: object) -> None:
+        """A plain job is over; what its handler gave back is kept where the job's options, or others, ask for it."""
+        if value is None:
+            self._row(job, JobEnd.DONE)
+            return
+        try:
+            output = output_of(job, value, f"result of '{handler.name}'")
+        except InvalidValue as error:
+            self._final(job, str(error))
+            return
+        self._engine.outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE, output=output))
 
     def commit(self, job: Delivery, handler: Handler, run: StepRun) -> None:
         """All methods of a step have returned."""
@@ -87,7 +100,7 @@ class Endings:
                 self._bpmn_error(job, handler, error)
             case Cancel() if job.kind == JobKind.TASK:
                 logger.info("job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason)
-                self._row(job, JobEnd.DONE)
+                self._row(job, JobEnd.CANCELED, error=error.reason)
             case Fail() | Cancel() | BpmnError() | Deny() | Correct() | ActivateElements():
                 self._final(job, what + str(error))
             case BadArguments():
@@ -122,11 +135,14 @@ class Endings:
         self._row(job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
 
     def _delay_ms(self, job: Delivery, handler: Handler | None) -> int:
-        """The pause before the next attempt: the model's, else the handler's. A policy that fails means a second."""
+        """The pause before the next attempt: the model's or job's own, else the handler's; a second if that fails."""
         spec = job.spec
         if spec is not None and spec.job is not None and spec.job.retry_delays_ms:
             return Delays(spec.job.retry_delays_ms).delay_ms(job.attempt, 0.0)
         try:
+            own = own_backoff(job) if job.options else None
+            if own is not None:
+                return own.delay_ms(job.attempt, self._chance())
             return handler.backoff.delay_ms(job.attempt, self._chance()) if handler is not None else 1_000
         except Exception:
             logger.exception("the backoff of %r failed; a second is taken", handler)

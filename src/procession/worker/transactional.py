@@ -12,11 +12,12 @@ from typing import Any
 
 from procession.core.commands import CompleteJob
 from procession.engine import AskedWithin, Delivery, Engine, StepRun, TransactionalRun
-from procession.errors import Misconfigured, NotFound, Rejected, Unavailable
+from procession.errors import InvalidValue, Misconfigured, NotFound, Rejected, Unavailable
 from procession.jobs.kinds import JobKind
 from procession.store.port import StepTransaction
 from procession.store.rows import JobEnd, JobOutcome
 from procession.worker.outcomes import Fail, Outcome, Snooze
+from procession.worker.own import output_of
 from procession.worker.registry import Handler, Mode
 from procession.worker.results import to_variables
 
@@ -42,7 +43,7 @@ async def run_within(engine: Engine, handler: Handler, delivery: Delivery, call:
         if isinstance(value, Outcome):
             raise value
         if delivery.kind == JobKind.TASK:
-            await _finish(engine, delivery, transaction)
+            await _finish(engine, delivery, transaction, _output(handler, delivery, value))
             return
         variables = _variables(handler, delivery, value)
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -54,6 +55,14 @@ async def run_within(engine: Engine, handler: Handler, delivery: Delivery, call:
             raise NotTaken(error) from error
     finally:
         await transaction.roll_back()
+
+
+def _output(handler: Handler, delivery: Delivery, value: object) -> bytes:
+    """The result of a plain job as it is kept. Raises Fail: trying again would give the same."""
+    try:
+        return output_of(delivery, value, f"result of '{handler.name}'")
+    except InvalidValue as error:
+        raise Fail(str(error)) from error
 
 
 def _variables(handler: Handler, delivery: Delivery, value: object) -> dict[str, Any]:
@@ -92,9 +101,10 @@ async def begun(engine: Engine, handler: Handler) -> StepTransaction:
     return transaction
 
 
-async def _finish(engine: Engine, delivery: Delivery, transaction: StepTransaction) -> None:
+async def _finish(engine: Engine, delivery: Delivery, transaction: StepTransaction, output: bytes) -> None:
     """End the run of a plain job. Raises NotTaken where its lease has gone to another run, which counts then."""
-    applied, woken = await transaction.finish(JobOutcome(key=delivery.key, lease=delivery.lease, end=JobEnd.DONE))
+    outcome = JobOutcome(key=delivery.key, lease=delivery.lease, end=JobEnd.DONE, output=output)
+    applied, woken = await transaction.finish(outcome)
     if not applied:
         message = f"Job {delivery.key} is not held by lease {delivery.lease} any more: what it wrote is taken back"
         raise NotTaken(NotFound(message))

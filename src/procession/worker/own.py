@@ -1,0 +1,52 @@
+"""What a job says about its own run, and what is kept of its result. Jobs without options never come here."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from procession.engine import Delivery
+from procession.engine.values import plain_json
+from procession.errors import InvalidValue
+from procession.jobs.options import JobOptions
+from procession.jobs.retry import Backoff, decode_backoff
+from procession.limits import JOB_OUTPUT_BYTES_MAX
+
+logger = logging.getLogger("procession.worker")
+
+_decode = msgspec.json.Decoder(JobOptions).decode
+
+
+def own_timeout_s(job: Delivery) -> float:
+    """The timeout that a job has been given, 0 for none."""
+    return _decode(job.options).timeout_ms / 1000 if job.options else 0.0
+
+
+def own_backoff(job: Delivery) -> Backoff | None:
+    """The pauses between attempts that a job has been given."""
+    text = _decode(job.options).backoff if job.options else ""
+    return decode_backoff(text) if text else None
+
+
+def output_of(job: Delivery, value: object, what: str) -> bytes:
+    """The JSON of what the handler of a plain job gave back; nothing for None.
+
+    What cannot be kept raises InvalidValue where the job was asked for its output; elsewhere it is not kept.
+    """
+    if value is None:
+        return b""
+    try:
+        return _bounded(plain_json(value, what), what)
+    except InvalidValue as error:
+        if job.options and _decode(job.options).output:
+            raise
+        logger.debug("the result of job %d (%s) is not kept: %s", job.key, job.type, error)
+        return b""
+
+
+def _bounded(output: bytes, what: str) -> bytes:
+    if len(output) > JOB_OUTPUT_BYTES_MAX:
+        most = f"{JOB_OUTPUT_BYTES_MAX} bytes as JSON (JOB_OUTPUT_BYTES_MAX)"
+        raise InvalidValue(f"Expected {what} to take at most {most}, found {len(output)}")
+    return output
