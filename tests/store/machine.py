@@ -304,17 +304,16 @@ class Steps(TwoStores):
                 service_job(keys, step, queue="a", tenant=tenant, owner=draw(st.sampled_from([0, self.nodes[-1]])))
             )
         for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
-            step.new_subscriptions.append(
-                waiting_for(
-                    keys,
-                    step,
-                    draw(NAMES),
-                    trigger=draw(st.sampled_from([MESSAGE, MESSAGE, SIGNAL])),
-                    correlation_key=draw(CORRELATION_KEYS),
-                    once=draw(st.booleans()),
-                    tenant=tenant,
-                )
+            opened = waiting_for(
+                keys,
+                step,
+                draw(NAMES),
+                trigger=draw(st.sampled_from([MESSAGE, MESSAGE, SIGNAL])),
+                correlation_key=draw(CORRELATION_KEYS),
+                once=draw(st.booleans()),
+                tenant=tenant,
             )
+            step.new_subscriptions = [*step.new_subscriptions, opened]
         if draw(st.booleans()):
             step.new_incidents = [incident_of(keys, step, message=draw(TEXTS))]
             step.new_user_tasks = [user_task_of(keys, step, assignee=draw(TEXTS), candidate_groups=["sales"])]
