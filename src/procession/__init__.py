@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from procession.app import Procession, SyncProcession
+    from procession.app.flows import FlowJob
     from procession.app.job_options import Limit, Unique
     from procession.engine import Settings
     from procession.worker import (
@@ -37,6 +38,7 @@ _HOMES = {
     "Correct": "procession.worker",
     "Deny": "procession.worker",
     "Fail": "procession.worker",
+    "FlowJob": "procession.app.flows",
     "Job": "procession.worker",
     "Limit": "procession.app.job_options",
     "Retry": "procession.worker",
@@ -54,6 +56,7 @@ __all__ = [
     "Correct",
     "Deny",
     "Fail",
+    "FlowJob",
     "Job",
     "Limit",
     "Procession",

@@ -148,6 +148,7 @@ async def test_a_tenant_names_only_jobs_of_its_own(app):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"titel": "A note"}, "found titel: there is none of that name"),
         ({"tags": "ab"}, "tags to be a list of texts"),
         ({"tags": [str(number) for number in range(33)]}, "TAGS_MAX"),
         ({"metadata": {"a": 1}}, "metadata 'a'"),

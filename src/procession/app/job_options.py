@@ -71,7 +71,7 @@ class JobWords(TypedDict, total=False):
     batch: int
 
 
-WORDS = frozenset(JobWords.__annotations__)
+WORDS = JobWords.__optional_keys__
 
 
 def job_options(words: Mapping[str, Any]) -> JobOptions | None:

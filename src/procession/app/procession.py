@@ -32,10 +32,10 @@ from procession.app.adapters import Connection
 from procession.app.commanding import Commanding
 from procession.app.commits import Commits
 from procession.app.connections import end_of, execute
+from procession.app.flows import Flows
 from procession.app.forms import Forms
 from procession.app.looking import Looking
 from procession.app.operations import Operations
-from procession.app.queueing import Queueing
 from procession.app.queues import Queues
 from procession.app.recurring import RecurringJobs
 from procession.app.sync import SyncProcession
@@ -58,7 +58,7 @@ HistoryLevel = Literal["off", "activity", "full"]
 
 
 class Procession(
-    Looking, Commanding, Working, Operations, UserTasks, Forms, Queueing, RecurringJobs, Queues, Verbs
+    Looking, Commanding, Working, Operations, UserTasks, Forms, Flows, RecurringJobs, Queues, Verbs
 ):
     """A database, this process' handlers, and the verbs.
 

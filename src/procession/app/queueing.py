@@ -116,7 +116,7 @@ class Queueing(Inspection):
             if not jobs or jobs[0].options is None:
                 await self._engine.enqueue(jobs)
                 return [EnqueuedJob(job_key=job.key, type=job.type, queue=job.queue) for job in jobs]
-            return _answered(jobs, await self._engine.submit_jobs(jobs))
+            return answered(jobs, await self._engine.submit_jobs(jobs))
         enqueued, statements = await self.prepare_enqueue(type, args, **options)
         if enqueued:
             waiting = self.execute_on(connection, statements)
@@ -178,6 +178,10 @@ class Queueing(Inspection):
     ) -> list[NewJob]:
         """Jobs of one type, alike but for key and arguments. Raises InvalidValue."""
         arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
+        unknown = options.keys() - EnqueueOptions.__optional_keys__
+        if unknown:
+            message = f"Expected options of a job, found {', '.join(sorted(unknown))}: there is none of that name"
+            raise InvalidValue(message)
         raw = [plain_variables(each, "the arguments of a job").raw for each in args]
         if len(raw) > ENQUEUE_MAX:
             message = f"Expected at most {ENQUEUE_MAX} jobs in a call (ENQUEUE_MAX), found {len(raw)}"
@@ -224,7 +228,7 @@ def queue_to_wake(job: EnqueuedJob, options: Mapping[str, object]) -> str:
     return SUBMIT_QUEUE if WORDS & options.keys() else job.queue
 
 
-def _answered(jobs: Sequence[NewJob], submitted: Sequence[Submitted]) -> list[EnqueuedJob]:
+def answered(jobs: Sequence[NewJob], submitted: Sequence[Submitted]) -> list[EnqueuedJob]:
     """What became of each job, in users' words."""
     return [
         EnqueuedJob(job_key=answer.key, type=job.type, queue=job.queue, outcome=Submission(answer.outcome).name)

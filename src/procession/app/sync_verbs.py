@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from procession.app.flows import Flows
 from procession.app.forms import Forms
 from procession.app.inspection import Inspection
 from procession.app.operations import Operations
@@ -90,6 +91,11 @@ class SyncVerbs:
     delete_form = Face(Forms.delete_form)
 
     # -- jobs of no process ----------------------------------------------------------------------------------------
+    enqueue_flow = Face(Flows.enqueue_flow)
+    open_batch = Face(Flows.open_batch)
+    seal_batch = Face(Flows.seal_batch)
+    job_batch = Face(Flows.job_batch)
+    job_batches = Face(Flows.job_batches)
     requeue = Face(Queueing.requeue)
     delete_job = Face(Queueing.delete_job)
     put_recurring = Face(RecurringJobs.put_recurring)

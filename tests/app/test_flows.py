@@ -1,0 +1,140 @@
+"""Jobs that belong together: flows inserted all or none, and batches that others come after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from procession import FlowJob, Job, Procession
+from procession.errors import Conflict, InvalidValue, NotFound
+
+
+@pytest.fixture
+async def app(make: Callable[..., Procession]) -> Procession:
+    app = make()
+    app.ran = []
+
+    @app.job("note", concurrency=1)
+    async def note(text: str = "") -> str:
+        app.ran.append(text)
+        return text.upper()
+
+    @app.job("gather")
+    async def gather(job: Job) -> None:
+        app.ran.append(sorted(parent.output for parent in await job.parents()))
+
+    @app.job("break", retries=1)
+    async def broken() -> None:
+        raise ConnectionError("broken")
+
+    return await app.open(run_workers=False, migrate=True)
+
+
+async def test_a_flow_runs_in_its_order_and_the_last_one_reads_what_the_others_gave(app):
+    flow = await app.enqueue_flow(
+        [
+            FlowJob("report", "gather", after=["left", "right"]),
+            FlowJob("left", "note", {"text": "l"}, after=["first"]),
+            FlowJob("right", "note", {"text": "r"}, after=["first"], options={"title": "the right one"}),
+            FlowJob("first", "note", {"text": "f"}),
+        ]
+    )
+    assert list(flow) == ["report", "left", "right", "first"]
+    assert (await app.job_record(flow["right"].job_key)).title == "the right one"
+    assert {(await app.job_record(flow[name].job_key)).state for name in ("report", "left")} == {"AWAITING"}
+    await app.run_until_idle()
+    assert app.ran[0] == "f"
+    assert sorted(app.ran[1:3]) == ["l", "r"]
+    assert app.ran[3] == ["L", "R"]
+
+
+async def test_what_comes_after_a_failure_waits_and_what_comes_after_its_end_runs(app):
+    flow = await app.enqueue_flow(
+        [
+            FlowJob("bad", "break"),
+            FlowJob("then", "note", {"text": "then"}, after=["bad"]),
+            FlowJob("anyway", "note", {"text": "anyway"}, after_finished=["bad"]),
+        ]
+    )
+    await app.run_until_idle()
+    assert app.ran == ["anyway"]
+    assert (await app.job_record(flow["then"].job_key)).state == "AWAITING"
+
+
+@pytest.mark.parametrize(
+    ("flow", "message"),
+    [
+        ([FlowJob("a", "note", after=["b"]), FlowJob("b", "note", after=["a"])], "without a circle"),
+        ([FlowJob("a", "note", after=["z"])], "found 'z', which is none"),
+        ([FlowJob("a", "note"), FlowJob("a", "note")], "different names"),
+        ([FlowJob("a", "note"), FlowJob("b", "note", after="a a")], "to be a list of names"),
+        ([FlowJob("a", "note"), FlowJob("b", "note", options={"tags": "x"})], "tags to be a list"),
+    ],
+)
+async def test_a_flow_that_cannot_be_is_refused_whole(app, flow, message):
+    with pytest.raises(InvalidValue, match=message):
+        await app.enqueue_flow(flow)
+    assert await app.jobs() == []
+
+
+async def test_a_batch_is_over_when_all_its_jobs_are_and_what_follows_runs_then(app):
+    batch = await app.open_batch(title="letters")
+    await app.enqueue_many("note", [{"text": "a"}, {"text": "b"}], batch=batch)
+    await app.enqueue("note", {"text": "all written"}, after=batch)
+    await app.run_until_idle()
+    assert sorted(app.ran) == ["a", "b"]
+    found = await app.job_batch(batch)
+    assert (found.state, found.total, found.succeeded, found.pending) == ("OPEN", 2, 2, 0)
+    await app.seal_batch(batch)
+    await app.seal_batch(batch)
+    await app.run_until_idle()
+    assert app.ran[2:] == ["all written"]
+    found = await app.job_batch(batch)
+    assert (found.state, found.title, found.finished_at is None) == ("FINISHED", "letters", False)
+    with pytest.raises(Conflict):
+        await app.enqueue("note", batch=batch)
+
+
+async def test_a_batch_within_a_batch_counts_as_one_member(app):
+    outer = await app.open_batch()
+    inner = await app.open_batch(parent=outer)
+    await app.enqueue("break", batch=inner)
+    await app.enqueue("note", {"text": "well"}, after=outer)
+    await app.enqueue("note", {"text": "anyway"}, after_finished=outer)
+    await app.seal_batch(inner)
+    await app.seal_batch(outer)
+    await app.run_until_idle()
+    assert app.ran == ["anyway"]
+    newest, oldest = await app.job_batches()
+    assert (newest.batch_key, newest.parent_key, newest.failed) == (inner, outer, 1)
+    assert (oldest.batch_key, oldest.state, oldest.failed) == (outer, "FINISHED", 1)
+    assert await app.job_batches(after=inner, limit=1) == [oldest]
+
+
+async def test_batches_of_others_are_not_there(app):
+    batch = await app.for_tenant("theirs").open_batch()
+    ours = app.for_tenant("ours")
+    for refused in (
+        ours.seal_batch(batch),
+        ours.job_batch(batch),
+        ours.open_batch(parent=batch),
+        ours.enqueue("note", batch=batch),
+    ):
+        with pytest.raises(NotFound):
+            await refused
+    assert await ours.job_batches() == []
+    assert [found.tenant_id for found in await app.job_batches()] == ["theirs"]
+
+
+def test_the_synchronous_face_has_flows_and_batches(tmp_path):
+    app = Procession(f"sqlite:///{tmp_path / 'jobs.db'}")
+    with app.sync as procession:
+        batch = procession.open_batch(title="b")
+        flow = procession.enqueue_flow([FlowJob("a", "note", options={"batch": batch}), FlowJob("b", "note")])
+        procession.seal_batch(batch)
+        assert procession.job_batch(batch).total == 1
+        assert [found.batch_key for found in procession.job_batches()] == [batch]
+        twice = [procession.enqueue("note", unique="k") for _ in range(2)]
+        assert [answer.outcome for answer in twice] == ["INSERTED", "DUPLICATE"]
+        assert len(flow) == 2
