@@ -33,6 +33,7 @@ GUIDES = (
     "messages-and-timers",
     "decisions-in-processes",
     "jobs",
+    "job-options",
     "recurring",
     "queues",
     "transactions",
