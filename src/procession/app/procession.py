@@ -57,9 +57,7 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(
-    Looking, Commanding, Working, Operations, UserTasks, Forms, Flows, RecurringJobs, Queues, Verbs
-):
+class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Flows, RecurringJobs, Queues, Verbs):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
