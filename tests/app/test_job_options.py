@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from procession import Limit, Procession, Unique
+from procession import Limit, Procession, Settings, Unique
 from procession.errors import InvalidValue, NotFound
 
 
@@ -208,3 +209,20 @@ async def test_what_cannot_be_submitted_after_the_commit_is_kept_as_failed(tmp_p
     (kept,) = await app.jobs()
     assert (kept.state, kept.queue) == ("FAILED", "$submit")
     await app.close()
+
+
+async def test_the_commit_wakes_a_running_worker_that_submits_and_runs_the_jobs(tmp_path: Path):
+    rarely = 600_000
+    settings = Settings(claim_poll_ms_min=rarely, claim_poll_ms_max=rarely, check_ms=rarely)
+    app = Procession(f"sqlite:///{tmp_path / 'jobs.db'}", settings=settings)
+    arrived = asyncio.Event()
+
+    @app.job("ring")
+    async def ring() -> None:
+        arrived.set()
+
+    async with app:
+        with closing(sqlite3.connect(tmp_path / "jobs.db")) as connection:
+            await app.enqueue("ring", title="t", connection=connection)
+            connection.commit()
+            await asyncio.wait_for(arrived.wait(), 30)

@@ -276,3 +276,19 @@ async def test_an_end_that_cannot_be_stored_is_kept_as_a_failure_that_says_why(a
     record = await app.job_record(job.job_key)
     assert (written, record.state) == ([True], "FAILED")
     assert "JOB_OUTPUT_BYTES_MAX" in record.error_message
+
+
+async def test_a_transactional_handlers_result_is_kept_too(app, url):
+    if url.startswith("memory"):
+        pytest.skip("the memory store has no transaction to lend")
+
+    @app.job("double", transactional=True)
+    async def double(job: Job, n: int) -> int:
+        assert job.connection is not None
+        return n * 2
+
+    await _open(app)
+    job = await app.enqueue("double", {"n": 4}, output=True)
+    await app.run_until_idle()
+    record = await app.job_record(job.job_key)
+    assert (record.state, record.output) == ("SUCCEEDED", 8)
