@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from procession.core.commands import SetVariables
 from procession.core.events import Warned
 from procession.core.state import IncidentKind
@@ -118,6 +122,56 @@ def test_a_script_writes_its_result_variable(world):
     world.deploy(process("p").start().script("sum", "total * 2", result="double").service("a").end())
     run = world.start("p", {"total": 21})
     assert run.variables == {"total": 21, "double": 42}
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (lambda begun: begun.script("it", "=function(x) x + 1"), IncidentKind.EXTRACT_VALUE_ERROR),
+        (lambda begun: begun.script("it", "={price: [function(x) x]}"), IncidentKind.EXTRACT_VALUE_ERROR),
+        (lambda begun: begun.service("it", inputs={"price": "=function(x) x"}), IncidentKind.IO_MAPPING_ERROR),
+        (lambda begun: begun.user("it", assignee="=function(x) x"), IncidentKind.EXTRACT_VALUE_ERROR),
+        (lambda begun: begun.user("it", candidate_groups="=[function(x) x]"), IncidentKind.EXTRACT_VALUE_ERROR),
+        (lambda begun: begun.service("it", type="=function(x) x"), IncidentKind.EXTRACT_VALUE_ERROR),
+        (lambda begun: begun.receive("it", message="m", key="=function(x) x"), IncidentKind.EXTRACT_VALUE_ERROR),
+    ],
+    ids=["script", "script-within", "mapping", "assignee", "groups", "job-type", "correlation-key"],
+)
+def test_an_expression_that_gives_a_function_is_an_incident_at_its_element(world, model, kind):
+    """A function is a value of FEEL, and none that can be kept."""
+    world.deploy(model(process("p").start()).end())
+    run = world.start("p")
+    assert run.active == ["it"]
+    (incident,) = run.incidents
+    assert incident.kind == kind
+    assert "function cannot be written as JSON" in incident.message
+
+
+NAMED = 'if name = "nul" then "\\u0000" else name'  # what no store can hold does not come from outside
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda begun: begun.user("it", assignee=f"={NAMED}"),
+        lambda begun: begun.user("it", candidate_groups=f"=[{NAMED}]"),
+        lambda begun: begun.service("it", type=f"={NAMED}"),
+        lambda begun: begun.receive("it", message="m", key=f"={NAMED}"),
+    ],
+    ids=["assignee", "groups", "job-type", "correlation-key"],
+)
+@pytest.mark.parametrize("name", ["ü" * 400, "nul"], ids=["long", "nul"])
+def test_a_name_that_no_store_holds_is_an_incident_where_it_is_needed_not_where_the_step_began(world, model, name):
+    """What came before has been done: it must not fail, nor be done again, for what comes after it."""
+    world.deploy(model(process("p").start()).end())
+    run = world.start("p", {"name": name})
+    assert run.active == ["it"]
+    (incident,) = run.incidents
+    assert incident.kind == IncidentKind.EXTRACT_VALUE_ERROR
+    assert re.search(r"_BYTES_MAX\)|U\+0000", incident.message)
+    run.set(name="ada").resolve()
+    assert run.active == ["it"]
+    assert not run.incidents
 
 
 def test_variables_set_from_outside_may_be_local(world):

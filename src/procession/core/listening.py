@@ -13,7 +13,9 @@ from procession.core.problems import Problem
 from procession.core.state import ElementInstance, IncidentKind, Phase
 from procession.core.step import Step
 from procession.core.variables import whole_number
+from procession.core.waits import storable
 from procession.jobs.kinds import JobKind
+from procession.limits import KEY_TEXT_BYTES_MAX
 from procession.model.definition import Element, Listener
 
 LISTENER = "listener"
@@ -71,4 +73,5 @@ def _described(step: Step, element: Element, node: ElementInstance, listener: Li
             f"retries from 1 to {RETRIES_MAX}, found {job_type!r}"
         )
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message + (f": {why}" if why else ""))
-    return job_type, retries
+    what = f"job type of the {listener.event} listener of '{element.id}' (line {element.line})"
+    return storable(job_type, what, KEY_TEXT_BYTES_MAX, "KEY_TEXT_BYTES_MAX"), retries

@@ -35,9 +35,21 @@ def visible_variables(state: State, key: int) -> dict[str, Any]:
     return merged
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 - any FEEL value to any JSON value
-    """A FEEL value as it is stored: numbers, text, lists and objects; temporal values as ISO 8601 text."""
-    return value if type(value) in _PLAIN else to_json(value)
+def plain(
+    value: Any,  # noqa: ANN401 - any FEEL value
+    what: str = "value of an expression",
+    kind: IncidentKind = IncidentKind.EXTRACT_VALUE_ERROR,
+) -> Any:  # noqa: ANN401 - any JSON value
+    """A FEEL value as it is stored: numbers, text, lists and objects; temporal values as ISO 8601 text.
+
+    Raises Problem for what has no JSON, a function for example.
+    """
+    if type(value) in _PLAIN:
+        return value
+    try:
+        return to_json(value)
+    except ValueError as error:
+        raise Problem(kind, f"The {what} cannot be kept: {error}") from None
 
 
 def write(step: Step, scope: int, values: dict[str, Any]) -> None:
@@ -79,7 +91,7 @@ def map_inputs(step: Step, node: ElementInstance, mappings: tuple[IoMapping, ...
     context = dict(step.context(node.key))
     local: dict[str, Any] = {}
     for mapping in mappings:
-        value = plain(step.evaluate(mapping.source, context))
+        value = mapped_value(step, mapping, context)
         _warn(step, node, mapping)
         name = mapping.target[0]
         if len(mapping.target) > 1:
@@ -94,7 +106,7 @@ def map_outputs(step: Step, node: ElementInstance, mappings: tuple[IoMapping, ..
     scope = node.scope
     results: dict[str, Any] = {}
     for mapping in mappings:
-        value = plain(step.evaluate(mapping.source, context))
+        value = mapped_value(step, mapping, context)
         _warn(step, node, mapping)
         name = mapping.target[0]
         if len(mapping.target) > 1:
@@ -103,6 +115,14 @@ def map_outputs(step: Step, node: ElementInstance, mappings: tuple[IoMapping, ..
         results[name] = value
         context[name] = value
     propagate(step, scope, results)
+
+
+def mapped_value(step: Step, mapping: IoMapping, context: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+    """The value of a mapping. Raises Problem when it cannot be kept."""
+    value = step.evaluate(mapping.source, context)
+    if type(value) in _PLAIN:
+        return value
+    return plain(value, f"value of the mapping to '{'.'.join(mapping.target)}'", IncidentKind.IO_MAPPING_ERROR)
 
 
 def merged(into: object, path: tuple[str, ...], value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

@@ -15,6 +15,7 @@ from procession.core.state import ElementInstance, IncidentKind, Wait
 from procession.core.step import Step
 from procession.core.variables import plain
 from procession.errors import InvalidValue
+from procession.feel import Function
 from procession.jobs.schedule import cycle_due, date_due, duration_due, next_due
 from procession.limits import KEY_TEXT_BYTES_MAX
 from procession.model.definition import Element, EventSpec, Kind, TimerKind, Trigger
@@ -152,8 +153,16 @@ def text_of(step: Step, expression: Any, scope: int, what: str) -> str:  # noqa:
         message = f"Expected a text or a number as the {what}, found {found}" + (f": {why}" if why else "")
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     else:
-        text = str(value)
-    if len(text.encode("utf-8", "replace")) > KEY_TEXT_BYTES_MAX:
-        message = f"The {what} is longer than {KEY_TEXT_BYTES_MAX} bytes (KEY_TEXT_BYTES_MAX)"
+        text = str(plain(value, what)) if isinstance(value, Function) else str(value)
+    return storable(text, what, KEY_TEXT_BYTES_MAX, "KEY_TEXT_BYTES_MAX")
+
+
+def storable(text: str, what: str, bytes_max: int, limit: str) -> str:
+    """A text that a column of every store can hold. Raises Problem here, so that no store refuses the whole step."""
+    if len(text) * 4 > bytes_max and len(text.encode("utf-8", "replace")) > bytes_max:
+        message = f"The {what} is longer than {bytes_max} bytes ({limit})"
+        raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
+    if "\0" in text:
+        message = f"The {what} holds the NUL character (U+0000), which cannot be stored: {text[:60]!r}"
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, message)
     return text

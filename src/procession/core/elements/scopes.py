@@ -19,7 +19,7 @@ from procession.core.problems import Problem
 from procession.core.removal import is_going
 from procession.core.state import ElementInstance, IncidentKind, Phase, Status
 from procession.core.step import Step
-from procession.core.variables import plain, visible_variables
+from procession.core.variables import mapped_value, visible_variables
 from procession.core.waits import close_waits, open_event_sub_processes, text_of
 from procession.limits import CALL_DEPTH_MAX
 from procession.model.definition import CallSpec, Element, IoMapping, Kind
@@ -191,7 +191,7 @@ def mapped(
     step: Step, node: ElementInstance, mappings: tuple[IoMapping, ...], context: dict[str, Any]
 ) -> dict[str, Any]:
     """Mappings evaluated on a context (``camunda:in`` and ``camunda:out``). Raises Problem."""
-    found = {mapping.target[0]: plain(step.evaluate(mapping.source, context)) for mapping in mappings}
+    found = {mapping.target[0]: mapped_value(step, mapping, context) for mapping in mappings}
     step.be_strict(IncidentKind.IO_MAPPING_ERROR, "mapping of the call", step.elements[node.element])
     why = step.take_warnings()
     if why:

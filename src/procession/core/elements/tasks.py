@@ -15,10 +15,11 @@ from procession.core.state import ElementInstance, IncidentKind
 from procession.core.step import Step
 from procession.core.surroundings import FormRequest
 from procession.core.variables import plain, visible_variables, whole_number
-from procession.core.waits import message_channel, open_event, text_of
+from procession.core.waits import message_channel, open_event, storable, text_of
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import date_due, duration_due
+from procession.limits import NAME_BYTES_MAX
 from procession.model.definition import Definition, Element, Evaluable, EventSpec, Kind, UserTaskSpec, Work
 from procession.model.expressions import Static
 
@@ -93,7 +94,7 @@ def run_script(step: Step, element: Element, node: ElementInstance) -> None:
     if spec is None:
         complete(step, element, node)
         return
-    value = plain(step.evaluate(spec.expression, step.context(node.key)))
+    value = plain(step.evaluate(spec.expression, step.context(node.key)), f"result of script '{element.id}'")
     step.be_strict(IncidentKind.EXTRACT_VALUE_ERROR, "script", element)
     why = step.take_warnings()
     if why:
@@ -198,7 +199,7 @@ def _value(step: Step, expression: Evaluable, node: ElementInstance, what: str) 
 def _optional_text(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> str:
     """A text, empty when there is none."""
     value = None if expression is None else _value(step, expression, node, what)
-    return "" if value is None else str(plain(value))
+    return "" if value is None else storable(str(plain(value, what)), what, NAME_BYTES_MAX, "NAME_BYTES_MAX")
 
 
 def _texts(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> tuple[str, ...]:
@@ -206,8 +207,10 @@ def _texts(step: Step, expression: Evaluable | None, node: ElementInstance, what
     value = None if expression is None else _value(step, expression, node, what)
     if value is None:
         return ()
+    value = plain(value, what)
     items = cast("list[object]", value) if isinstance(value, list) else str(value).split(",")
-    return tuple(text for item in items if (text := str(item).strip()))
+    texts = tuple(text for item in items if (text := str(item).strip()))
+    return tuple(storable(text, what, NAME_BYTES_MAX, "NAME_BYTES_MAX") for text in texts)
 
 
 def _instant(step: Step, expression: Evaluable | None, node: ElementInstance, what: str) -> int:
@@ -216,7 +219,7 @@ def _instant(step: Step, expression: Evaluable | None, node: ElementInstance, wh
     if value is None or value == "":
         return 0
     try:
-        given = plain(value)
+        given = plain(value, what)
         return duration_due(given, step.now).at if str(given).startswith("P") else date_due(given).at
     except InvalidValue as error:
         raise Problem(IncidentKind.EXTRACT_VALUE_ERROR, f"The {what} is not valid: {error}") from None
