@@ -16,7 +16,9 @@ from tests.store.test_differential import WITHOUT_SHRINKING, MemoryAndSqlite
 from tests.support.mariadb import MariadbDatabases
 from tests.support.postgres import PostgresDatabases
 
-SETTINGS = settings(max_examples=40, stateful_step_count=50, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(
+    max_examples=25, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow], phases=WITHOUT_SHRINKING
+)
 
 
 class QueueOnSqlite(QueueRules, MemoryAndSqlite):
@@ -51,7 +53,7 @@ def test_postgres_keeps_the_queue_like_memory(postgres_databases: PostgresDataba
     asyncio.run(_migrate(QueueOnPostgres.migrated))
     run_state_machine_as_test(
         QueueOnPostgres,
-        settings=settings(SETTINGS, max_examples=15, stateful_step_count=40, phases=WITHOUT_SHRINKING),
+        settings=settings(SETTINGS, max_examples=8, stateful_step_count=30, phases=WITHOUT_SHRINKING),
     )
 
 

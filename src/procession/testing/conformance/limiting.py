@@ -11,7 +11,7 @@ import pytest
 from procession.errors import NotFound
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
-from procession.jobs.options import Limit
+from procession.jobs.options import Limit, Unique, UniqueMode
 from procession.store.rows import JobEnd
 from procession.store.rows.queue import Deletion
 from procession.testing.conformance.queue_stage import (
@@ -146,6 +146,21 @@ class TestSlots:
             await asyncio.gather(*(end(store, run) for run in runs))
         assert (await store.count_jobs()).get(("mail", JobState.THROTTLED), 0) == 0
         assert await is_clean(store)
+
+    async def test_who_leaves_the_line_lets_the_next_one_try(self, store: QueueStore, keys: Keys) -> None:
+        """One that is pushed back, and one whose other limit gets a new rule."""
+        unique = Unique("u", mode=UniqueMode.DEBOUNCE)
+        first, second = job_with(keys, limits=mutex(), unique=unique), job_with(keys, limits=mutex())
+        await store.submit([first, second])
+        await store.submit([job_with(keys, limits=mutex(), unique=unique, delay_ms=60_000)])
+        assert await state_of(store, first) == JobState.SCHEDULED
+        assert await is_clean(store)
+        assert await run_all(store, 1) == [second.key]
+        both, after = job_with(keys, limits=[*mutex("a", 5), *mutex("b")]), job_with(keys, limits=mutex("b"))
+        await store.submit([both, after])
+        await store.set_limit("a", most=4, rate=0, per_ms=1_000, burst=0)
+        assert await is_clean(store)
+        assert await run_all(store, 1) == [both.key, after.key]
 
 
 class TestPace:

@@ -108,7 +108,7 @@ def free_slots(jobs: Iterable[JobRow]) -> Script[set[str]]:
         yield from ask_for("free_slots", keys)
     for job in limited:  # one that was in line for a slot leaves the line: the next one tries
         if job.state == JobState.THROTTLED and not job.waits_for:
-            tries.update(limit.key for limit in job.options.limits if limit.most)
+            tries.update(limit.key for limit in job.options.limits)
     return (yield from unpark(tries))
 
 

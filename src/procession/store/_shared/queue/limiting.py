@@ -63,7 +63,10 @@ def _reconsider(changed: set[str], states: dict[str, LimitState], now: int) -> S
     states |= yield from lock_limits(others)
     for job in waiting:
         rules = [states[limit.key] for limit in job.options.limits if limit.key in states]
-        job.run_at, job.waits_for = place(rules, now)
+        parked_for = job.waits_for
+        job.run_at, waits_for = place(rules, now)
+        if parked_for in changed:
+            job.waits_for = waits_for  # all others stay: one that tries for an unchanged limit may be the only one
     yield from write_jobs(waiting)
     yield from write_limits(states.values())
     return sorted({job.queue for job in waiting})

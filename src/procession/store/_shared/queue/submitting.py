@@ -17,7 +17,7 @@ from procession.jobs.limits import LimitState, place
 from procession.jobs.options import JobOptions, Trait, due_of, traits_of
 from procession.jobs.transitions import waiting_state
 from procession.jobs.unique import Meeting, meet, pushed_back
-from procession.store._shared.queue.ending import End, doom_reason, end_jobs
+from procession.store._shared.queue.ending import End, doom_reason, end_jobs, unpark
 from procession.store._shared.queue.fairness import take_turns
 from procession.store._shared.queue.limiting import newest_limits
 from procession.store._shared.queue.rows import (
@@ -231,6 +231,8 @@ def _refresh(row: JobRow, draft: Draft, now: int) -> Script[None]:
 def _reschedule(row: JobRow, due: int, now: int) -> Script[None]:
     """Give a holder another due time; one that waits for parents or a limit goes on doing so."""
     row.run_at = due
+    if row.state == JobState.THROTTLED and due > now and not row.waits_for:
+        yield from unpark({limit.key: 1 for limit in row.options.limits})  # it leaves the line: the next one tries
     if row.state == JobState.THROTTLED and due <= now:
         row.run_at = now
     elif row.state != JobState.AWAITING:
