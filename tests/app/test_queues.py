@@ -60,6 +60,23 @@ async def test_a_paused_queue_keeps_its_jobs_until_it_is_resumed(app):
     assert app.sent == ["Ada"]
 
 
+async def test_what_is_paused_is_not_claimed_on_insert_either(app):
+    await app.enqueue("send", {"to": "Ada"})
+    await app.run_until_idle()  # from here on this process claims what it inserts
+    await app.pause_queue("mail")
+    await app.enqueue("send", {"to": "Grace"})
+    await app.run_until_idle()
+    assert app.sent == ["Ada"]
+    await app.resume_queue("mail")
+    await app.pause_type("send")
+    await app.enqueue("send", {"to": "Barbara"})
+    await app.run_until_idle()
+    assert app.sent == ["Ada"]
+    await app.resume_type("send")
+    await app.run_until_idle()
+    assert app.sent == ["Ada", "Grace", "Barbara"]
+
+
 async def test_a_paused_type_is_left_in_whatever_queue_it_is(app):
     await app.pause_type("send")
     await app.enqueue("send", {"to": "Ada"})

@@ -15,6 +15,7 @@ from procession.app import arguments
 from procession.app.inspection import Inspection
 from procession.app.views import View
 from procession.core.listening import RETRIES_MAX
+from procession.engine.queue_duties import PAUSES
 from procession.engine.values import decode_json
 from procession.errors import InvalidValue, Misconfigured, NotFound
 from procession.jobs.kinds import JobKind, JobState
@@ -185,16 +186,24 @@ class Queues(Inspection):
 
     async def _pause(self, kind: PauseKind, name: str, what: str, reason: str) -> bool:
         arguments.key_text(arguments.name(name, what), what)
-        return await self._store.pause(kind, name, reason=arguments.reason(reason))
+        paused = await self._store.pause(kind, name, reason=arguments.reason(reason))
+        await self._look_again()
+        return paused
 
     async def _resume(self, kind: PauseKind, name: str, what: str, queue: str) -> bool:
         arguments.key_text(arguments.name(name, what), what)
         resumed = await self._store.resume(kind, name)
+        await self._look_again()
         if queue:
             self._engine.announce(queue)
         else:
             self._engine.hint("")
         return resumed
+
+    async def _look_again(self) -> None:
+        """Here at once, elsewhere as soon as it is heard of."""
+        await self._engine.queue_duties.see_pauses()
+        self._engine.announce(PAUSES)
 
     # -- limits ---------------------------------------------------------------------------------------------------
     async def limits(self, *, after: str = "", limit: int = 100) -> list[LimitInfo]:

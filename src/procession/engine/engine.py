@@ -157,6 +157,7 @@ class Engine(Operations):
             clock=self.clock,
             keys=self._keys,
             announcer=self._announcer,
+            outbox=self._outbox,
             dispatcher=self.dispatcher,
             chance=chance,
             leads=lambda: bool(self._duties.term),
@@ -217,6 +218,7 @@ class Engine(Operations):
         if not self.node:
             await self._enter()
         await self._duties.look_around()
+        await self.queue_duties.see_pauses()
         self._running = True
         self._heartbeat.start(self.node)
         self._stop_listening = await self.store.listen(self._heard_from_afar)

@@ -64,6 +64,8 @@ class Outbox:
         self._now = now
         self._give_back = give_back
         self.node = 0
+        self.paused_queues: frozenset[str] = frozenset()  # what nobody may claim, on insert neither
+        self.paused_types: frozenset[str] = frozenset()
 
     def claim(self, step: Step) -> None:
         """Lease the step's new jobs to this process where it has room."""
@@ -74,6 +76,8 @@ class Outbox:
             if job.run_at or job.delay_ms:
                 continue
             queue = job.queue
+            if (self.paused_queues or self.paused_types) and self._is_paused(job):
+                continue
             if (self._system if queue in SYSTEM_QUEUES else self._dispatcher).reserve(queue):
                 job.owner = node
 
@@ -81,8 +85,11 @@ class Outbox:
         """The same for jobs of no step."""
         node = self.node
         if node:
+            pauses = bool(self.paused_queues or self.paused_types)
             for job in jobs:
-                if not job.run_at and not job.delay_ms and self._slots(job.queue).reserve(job.queue):
+                if job.run_at or job.delay_ms or (pauses and self._is_paused(job)):
+                    continue
+                if self._slots(job.queue).reserve(job.queue):
                     job.owner = node
 
     def unclaim_jobs(self, jobs: Iterable[NewJob], *, doubtful: bool) -> None:
@@ -150,6 +157,10 @@ class Outbox:
             if change.retries > 0 or change.state == 0:
                 self._announcer.hint()
                 break
+
+    def _is_paused(self, job: NewJob) -> bool:
+        """Whether an operator lets nobody claim it."""
+        return job.queue in self.paused_queues or (job.type in self.paused_types and job.queue not in SYSTEM_QUEUES)
 
     def _slots(self, queue: str) -> Slots:
         """Who runs the jobs of a queue."""

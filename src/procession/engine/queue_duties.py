@@ -16,24 +16,26 @@ from procession.engine.clock import StoreClock
 from procession.engine.delivery import Dispatcher
 from procession.engine.duty import Duty
 from procession.engine.keys import KeyStock
-from procession.engine.outbox import Announcer
+from procession.engine.outbox import Announcer, Outbox
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JobState
 from procession.jobs.recurring import plan_firing
 from procession.limits import PROMOTE_MAX
 from procession.store.port import Store
 from procession.store.rows import NewJob
-from procession.store.rows.queue import Fired, Firing
+from procession.store.rows.queue import Fired, Firing, PauseKind
 from procession.store.rows.queue_reading import StoredRecurring
 
 logger = logging.getLogger("procession.engine")
 
+PAUSES = "$pauses"  # announced when something was paused or resumed: every process looks again
 RECURRING = "$recurring"  # announced when recurring jobs were changed: the leader looks again
 FIRE_MAX = 100
 FIRE_POLL_S = 5.0  # between two looks, should an announcement be lost
 FOLLOW_POLL_S = 1.0  # while another process leads: how soon this one notices that it does
 UPKEEP_S = 1.0
 CANCEL_POLL_S = 1.0
+PAUSE_POLL_S = 1.0  # between two looks at what is paused, should an announcement be lost
 SWEEP_S = 600.0
 SWEEP_FIRST_S = 60.0  # the first sweep, so that processes that live shortly do not begin with one
 
@@ -48,6 +50,7 @@ class QueueDuties:
         clock: StoreClock,
         keys: KeyStock,
         announcer: Announcer,
+        outbox: Outbox,
         dispatcher: Dispatcher,
         chance: Callable[[], float],
         leads: Callable[[], bool],
@@ -56,6 +59,7 @@ class QueueDuties:
         self._clock = clock
         self._keys = keys
         self._announcer = announcer
+        self._outbox = outbox
         self._dispatcher = dispatcher
         self._leads = leads
         self.node = 0
@@ -64,21 +68,28 @@ class QueueDuties:
         self._upkeep = Duty("upkeep of the queue", self._upkeep_round, chance)
         self._cancel = Duty("cancellations", self._cancel_round, chance)
         self._sweep = Duty("sweep", self._sweep_round, chance)
+        self._pauses = Duty("pauses", self._pause_round, chance)
 
     def start(self) -> None:
         """Begin."""
-        for duty in (self._recurring, self._upkeep, self._cancel, self._sweep):
+        for duty in self._all():
             duty.start()
 
     async def stop(self) -> None:
         """End."""
-        for duty in (self._recurring, self._upkeep, self._cancel, self._sweep):
+        for duty in self._all():
             await duty.stop()
 
+    def _all(self) -> tuple[Duty, ...]:
+        """Every duty."""
+        return (self._recurring, self._upkeep, self._cancel, self._sweep, self._pauses)
+
     def heard(self, queue: str) -> None:
-        """Something was announced: perhaps that recurring jobs changed."""
+        """Something was announced: perhaps that recurring jobs or pauses changed."""
         if queue == RECURRING:
             self._recurring.wake()
+        elif queue == PAUSES:
+            self._pauses.wake()
 
     async def once(self) -> int:
         """Do what is due now, whoever leads: the crank of the tests. How much was done."""
@@ -177,6 +188,18 @@ class QueueDuties:
         for run in runs:
             self._dispatcher.cancel_job(run.key, run.lease, run.reason)
         return len(runs)
+
+    # -- pauses -----------------------------------------------------------------------------------------------------
+    async def see_pauses(self) -> None:
+        """Look at what is paused: a claim leaves that out by itself, what is claimed on insert must know."""
+        pauses = await self._store.pauses()
+        self._outbox.paused_queues = frozenset(one.name for one in pauses if one.kind == PauseKind.QUEUE)
+        self._outbox.paused_types = frozenset(one.name for one in pauses if one.kind == PauseKind.TYPE)
+
+    async def _pause_round(self) -> float:
+        """Look again and again."""
+        await self.see_pauses()
+        return PAUSE_POLL_S
 
     # -- sweep ------------------------------------------------------------------------------------------------------
     async def _sweep_round(self) -> float:
