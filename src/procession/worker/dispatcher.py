@@ -21,6 +21,7 @@ from procession.jobs.kinds import JobKind, job_queue, method_queue
 from procession.store.rows import Want
 from procession.worker.context import Job
 from procession.worker.endings import Endings
+from procession.worker.failures import NOT_ITS_OWN
 from procession.worker.line import Line, Slot
 from procession.worker.outcomes import BpmnError, Fail, Outcome, Snooze
 from procession.worker.own import own_timeout_s
@@ -213,9 +214,14 @@ class LocalDispatcher:
                 value = await self._call(slot, handler, delivery, seen)
                 if not slot.abandoned:
                     ends.succeeded(delivery, handler, value)
-        except asyncio.CancelledError:
-            self._cancelled(slot, delivery)
-        except Exception as error:  # noqa: BLE001 - whatever a handler raises is its outcome
+        except asyncio.CancelledError as error:
+            if slot.cancelled:
+                self._cancelled(slot, delivery)
+            elif not slot.abandoned:  # raised by the handler: it waited for something that others cancelled
+                ends.failed(delivery, handler or self._handler_in(slot, delivery), error)
+        except NOT_ITS_OWN:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome, SystemExit too
             if not slot.abandoned:
                 ends.failed(delivery, handler, error)
         finally:
@@ -291,7 +297,9 @@ class LocalDispatcher:
         except asyncio.CancelledError:
             run.abandon()
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a method raises is the step's outcome
+        except NOT_ITS_OWN:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a method raises is the step's outcome
             run.abandon()
             if not slot.abandoned:
                 self._ends.failed(delivery, handler, error, what=what)

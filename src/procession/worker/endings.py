@@ -18,7 +18,7 @@ from procession.jobs.kinds import JobKind
 from procession.jobs.retry import Delays
 from procession.store.rows import JobEnd, JobOutcome
 from procession.worker.arguments import BadArguments
-from procession.worker.failures import failure_text
+from procession.worker.failures import failure_text, written
 from procession.worker.outcomes import ActivateElements, BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.own import output_of, own_backoff
 from procession.worker.registry import Handler
@@ -150,6 +150,7 @@ class Endings:
 
     def _final(self, job: Delivery, text: str) -> None:
         """No more attempts: an incident, or a failed job."""
+        text = written(text)
         logger.info("job %d (%s) failed for good: %s", job.key, job.type, text)
         if job.kind == JobKind.TASK:
             self._row(job, JobEnd.FAILED, error=text)

@@ -7,6 +7,12 @@ import traceback
 from procession.limits import ERROR_TEXT_CHARS_MAX
 
 FRAMES_MAX = 12
+NOT_ITS_OWN = (KeyboardInterrupt, GeneratorExit)  # of the process and of its loop, while a handler happened to run
+
+
+def written(text: str) -> str:
+    """The text with lone surrogates escaped, as a file name that is no UTF-8 brings them: no store takes those."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def failure_text(error: BaseException) -> str:

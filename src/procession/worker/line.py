@@ -35,6 +35,11 @@ class Slot:
         self.cancel_at = 0.0  # when
         self.abandoned = False  # its handler ignored that: another slot has taken its place
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody has cancelled the run at hand or the slot itself."""
+        return bool(self.reason) or self.task is None or self.task.cancelling() > 0
+
     def cancel(self, reason: str, now: float) -> None:
         """Cancel the run at hand."""
         if self.delivery is None or self.reason or self.task is None:

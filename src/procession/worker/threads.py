@@ -72,7 +72,7 @@ class Threads:
                 continue
             if error is None:
                 future.set_result(value)
-            elif isinstance(error, StopIteration):
+            elif isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):  # not the loop's own
                 future.set_exception(RuntimeError(f"the handler raised {error!r}"))
             else:
                 future.set_exception(error)
