@@ -7,6 +7,7 @@ not finite or beyond 64 bits, and objects that have no JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
 from typing import Any, NamedTuple, cast
@@ -21,7 +22,29 @@ INTEGER_MIN = -(2**63)
 
 
 def _guest(value: Any) -> Any:  # noqa: ANN401 - any object that msgspec does not know
-    """A pydantic model, by its own rules; anything else has no JSON."""
+    """A subclass of a plain type (Django's SafeString) as that type; a pydantic model by its own rules.
+
+    Anything else has no JSON.
+    """
+    match value:
+        case str():
+            return str.__str__(value)  # str(value) may give the subclass again
+        case int():
+            return int.__int__(value)
+        case float():
+            return float.__float__(value)
+        case Decimal():
+            return Decimal(value)
+        case datetime():
+            return datetime.combine(value.date(), value.timetz())
+        case date():
+            return date(value.year, value.month, value.day)
+        case _:
+            return _dumped(value)
+
+
+def _dumped(value: Any) -> Any:  # noqa: ANN401 - any object
+    """A pydantic model as it describes itself. Raises TypeError for anything else."""
     dump = getattr(value, "model_dump", None)
     if dump is None:
         raise TypeError(f"{type(value).__name__} has no JSON")
