@@ -172,6 +172,20 @@ class TestFlows:
         assert (answers[0].key, answers[1].state) == (holder.key, JobState.AWAITING)
         assert await run_all(store, 1) == [holder.key, child.key]
 
+    @pytest.mark.parametrize("either", [(False, True), (True, False)])
+    async def test_a_parent_that_is_named_twice_counts_as_the_stricter_link_says(
+        self, store: QueueStore, keys: Keys, either: tuple[bool, bool]
+    ) -> None:
+        holder = job_with(keys, unique=Unique("u"))
+        await store.submit([holder])
+        again = job_with(keys, unique=Unique("u"))
+        links = [After(again.key, either=either[0]), After(holder.key, either=either[1])]
+        child = job_with(keys, after=links)
+        await store.submit([again, child])
+        await store.delete_jobs([holder.key], "by hand")
+        assert await state_of(store, child) == JobState.DELETED
+        assert await is_clean(store)
+
     async def test_parents_that_end_at_once_release_their_child_once(self, store: QueueStore, keys: Keys) -> None:
         for _ in range(5):
             parents = [job_with(keys, title="x") for _ in range(8)]

@@ -339,12 +339,21 @@ def _insert(plan: Plan) -> Script[None]:
     yield from ask_for("insert_jobs", [_row(draft, plan.now) for draft in drafts])
     links: list[dict[str, object]] = []
     for draft in drafts:
-        for found, resolved in ((draft.unresolved, False), (draft.resolved, True)):
-            links += [_link(draft.key, parent, either=either, resolved=resolved) for parent, either in found]
+        links += _links(draft)
         outcome = Submission.DOOMED if draft.doom is not None else Submission.INSERTED
         state = JobState.DELETED if draft.doom is not None else _first_state(draft)
         plan.answers[draft.key] = Submitted(key=draft.key, outcome=outcome, state=state)
     yield from ask_for("add_dependencies", links)
+
+
+def _links(draft: Draft) -> list[dict[str, object]]:
+    """What a job comes after. A parent may be named twice, once by a duplicate of it: the stricter link counts."""
+    strict: dict[int, tuple[bool, bool]] = {}
+    for found, resolved in ((draft.unresolved, False), (draft.resolved, True)):
+        for parent, either in found:
+            before = strict.get(parent, (True, True))
+            strict[parent] = (before[0] and either, before[1] and resolved)
+    return [_link(draft.key, parent, either=either, resolved=resolved) for parent, (either, resolved) in strict.items()]
 
 
 def _link(child: int, parent: int, *, either: bool, resolved: bool) -> dict[str, object]:
