@@ -65,6 +65,7 @@ clean:  ## remove everything that can be made again
 
 # The stamp is written last, so that an interrupted installation is taken up again.
 $(INSTALLED): requirements-dev.lock pyproject.toml | $(BIN)/python
+	@echo "Installing what the lock names into $(VENV): a minute or two"
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

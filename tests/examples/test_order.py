@@ -67,7 +67,7 @@ class Story:
         await self.app.run_until_idle()
 
     async def decide(self, *, approved: bool) -> None:
-        (task,) = await self.app.user_tasks(group="managers")
+        (task,) = await self.app.user_tasks(candidate_group="managers")
         await self.app.complete_user_task(task.user_task_key, {"approved": approved})
         await self.app.run_until_idle()
 
