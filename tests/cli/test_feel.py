@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import time
 
@@ -107,6 +108,7 @@ class Terminal:
         if self.pid == 0:
             environment = {**os.environ, "HOME": str(home), "TERM": "xterm"}
             environment.pop("XDG_STATE_HOME", None)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where a shell runs the tests in the background
             os.execve(sys.executable, [sys.executable, "-m", "procession", "feel"], environment)
         self.at = 0
         self.wait_for("feel> ")

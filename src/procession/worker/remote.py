@@ -81,7 +81,8 @@ class RemoteWorkers:
     def __init__(self) -> None:
         self._lines: dict[str, dict[Terms, Line]] = {}
         self._asking: dict[str, Line] = {}  # by queue: whom the claim under way is for
-        self._dry: dict[str, float] = {}  # queue -> when a claim last found less than it asked for
+        # queue -> tenants -> when a claim for these last found less than it asked for
+        self._dry: dict[str, dict[tuple[str, ...] | None, float]] = {}
         self._touched: set[Line] = set()
         self._engine: Engine | None = None
         self._is_local: Callable[[str], bool] = lambda _: False
@@ -112,7 +113,7 @@ class RemoteWorkers:
             )
         loop = asyncio.get_running_loop()
         line = self._line(queue, Terms(lease_ms, None if tenants is None else tuple(tenants)))
-        is_dry = loop.time() - self._dry.get(queue, -DRY_S) < DRY_S
+        is_dry = loop.time() - self._dry.get(queue, {}).get(line.terms.tenants, -DRY_S) < DRY_S
         worker = Waiting(min(count, CLAIM_MAX), loop.create_future(), -1 if is_dry else line.looks + bool(line.asked))
         line.join(worker)
         self.waiting += 1
@@ -173,7 +174,7 @@ class RemoteWorkers:
         """The claim brought so many fewer than it was asked for, or a job of it was nothing to deliver."""
         line = self._asking.get(queue)
         if line is not None:
-            self._dry[queue] = asyncio.get_running_loop().time()
+            self._dry.setdefault(queue, {})[line.terms.tenants] = asyncio.get_running_loop().time()
             self._settle(line, count)
 
     def deliver(self, job: Delivery) -> None:

@@ -146,6 +146,24 @@ async def _prefer_stale(sessions: Sessions, steps: Sequence[Step], answers: Answ
     for instance, rev in failed.items():
         if found.get(instance, -1) != rev:
             answers[instance] = StepResult(outcome=StepOutcome.STALE)
+    await _prefer_fenced(sessions, steps, answers)
+
+
+async def _prefer_fenced(sessions: Sessions, steps: Sequence[Step], answers: Answers) -> None:
+    """Who has lost a lease is told so, whatever values came with it."""
+    leases: dict[int, list[tuple[int, int]]] = {}
+    for step in steps:
+        answer = answers.get(step.instance)
+        if answer is not None and answer.outcome == StepOutcome.REFUSED:
+            fences = (*step.closed_jobs, *step.changed_jobs)
+            leases[step.instance] = [(fence.key, fence.lease) for fence in fences if fence.lease]
+    asked = [key for held in leases.values() for key, _ in held]
+    if not asked:
+        return
+    running = {row[0]: row[1] for row in await sessions.fetch("held_leases", asked)}
+    for instance, held in leases.items():
+        if any(running.get(key) != lease for key, lease in held):
+            answers[instance] = StepResult(outcome=StepOutcome.FENCED)
 
 
 def _is_refused_or_fenced(answer: StepResult | None) -> bool:

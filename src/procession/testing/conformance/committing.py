@@ -213,6 +213,19 @@ class TestFences:
         results = await store.commit([start_step(keys, rev=4), start_step(keys, rev=0)], keys)
         assert [result.outcome for result in results] == [StepOutcome.STALE] * 2
 
+    async def test_a_lost_lease_counts_before_a_value_that_cannot_be_kept(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        job = service_job(keys, step)
+        step.new_jobs = [job]
+        await apply(store, keys, step)
+        (held,) = await claim(store, 1, "$job:charge")
+        wrong = service_job(keys, step, type="\ud800")
+        lost = next_step(step, closed_jobs=[JobFence(key=job.key, lease=held.lease + 1)], new_jobs=[wrong])
+        (result,) = await store.commit([lost], keys)
+        assert result.outcome is StepOutcome.FENCED
+        (result,) = await store.commit([next_step(step, closed_jobs=[fence(held)], new_jobs=[wrong])], keys)
+        assert result.outcome is StepOutcome.REFUSED
+
     @pytest.mark.parametrize("lease", [2, 99])
     async def test_a_job_under_another_lease_fences_the_whole_step(self, store: Store, keys: Keys, lease: int) -> None:
         step = start_step(keys)
