@@ -83,3 +83,13 @@ async def test_an_ended_instance_is_started_anew(served):
     again = await served.client.post(f"/api/process-instances/{key}/restart", json={"before": ["approve"]})
     assert again.status_code == 200, again.text
     assert len((await served.post("/user-tasks/search")).json()["items"]) == 1
+
+
+async def test_batch_operations_are_found_by_what_they_do(served: Served):
+    await served.deploy()
+    await served.start()
+    await served.app.batch("cancel", which={"process_id": "payment"})
+    for kind, count in (("CANCEL_PROCESS_INSTANCE", 1), ("MIGRATE_PROCESS_INSTANCE", 0)):
+        answer = await served.post("/batch-operations/search", {"filter": {"operationType": kind}})
+        assert answer.status_code == 200, answer.text
+        assert [row["batchOperationType"] for row in answer.json()["items"]] == [kind] * count

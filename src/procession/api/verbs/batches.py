@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
 from procession.api.roles import Role
-from procession.api.search import Found, Record, Request, Rows, Search, Source, Text, search
+from procession.api.search import Found, Record, Request, Rows, Search, Source, Specials, Text, holds, search
 from procession.api.verbs.instances import InstanceFilter
 from procession.api.verbs.running import MappingInstruction
 from procession.api.words import key_of
@@ -237,7 +237,8 @@ async def search_batches(call: Call) -> Found[BatchOperation]:
         seen = [record_of(row, []) for row in rows if call.who.sees(row.tenant_id)]
         return Rows(seen, rows[-1].batch_key if len(rows) == limit else 0)
 
-    return await search(call.body, Source(fetch, "batch_operation_key"), BatchOperation)
+    specials: Specials = {"operation_type": lambda wanted, record: holds(wanted, record.batch_operation_type)}
+    return await search(call.body, Source(fetch, "batch_operation_key", specials), BatchOperation)
 
 
 async def _the_batch(call: Call) -> Batch:
