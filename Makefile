@@ -12,7 +12,7 @@ INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+	--no-header --no-annotate
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
