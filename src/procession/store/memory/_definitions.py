@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from procession.jobs.kinds import TIMER_QUEUE, JobKind
+from procession.jobs.kinds import JobKind
+from procession.store._shared.timers import start_timer_job
 from procession.store.memory._decisions import deploy_decision
 from procession.store.memory._forms import deploy_form
 from procession.store.memory._tables import Tables
@@ -12,7 +13,6 @@ from procession.store.rows import (
     Deployed,
     Deployment,
     NewDefinition,
-    NewJob,
     NewResource,
     StoredDefinition,
     StoredSubscription,
@@ -124,15 +124,5 @@ def _take_over_starts(tables: Tables, new: NewDefinition, tenant: str, old: list
     for key in outdated:
         del tables.jobs[key]
     for timer in new.start_timers:
-        job = NewJob(
-            key=tables.take_key(),
-            kind=JobKind.TIMER,
-            queue=TIMER_QUEUE,
-            type="",
-            element=timer.element,
-            definition=new.key,
-            run_at=timer.due_at,
-            args=timer.args,
-            tenant=tenant,
-        )
+        job = start_timer_job(tables.take_key(), timer, new.key, tenant)
         tables.insert_job(job, now)

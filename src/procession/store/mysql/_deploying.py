@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from procession.ids import FIRST_PARTITION, key_of
-from procession.jobs.kinds import TIMER_QUEUE, JobKind
 from procession.store._shared.refusals import check_jobs, check_text
+from procession.store._shared.timers import start_timer_job
 from procession.store.mysql._jobs import put_jobs, put_keys, put_rows
 from procession.store.mysql._reading import stored_decision, stored_definition, stored_form
 from procession.store.mysql._sessions import Session, Sessions
@@ -19,7 +19,6 @@ from procession.store.rows import (
     NewDecision,
     NewDefinition,
     NewForm,
-    NewJob,
     NewResource,
     StoredDecision,
     StoredDefinition,
@@ -212,18 +211,7 @@ async def _open_starts(session: Session, new: NewDefinition, tenant: str) -> Non
     ]
     put_rows(session, "insert_start_subscriptions", rows)
     jobs = [
-        NewJob(
-            key=key,
-            kind=JobKind.TIMER,
-            queue=TIMER_QUEUE,
-            type="",
-            element=timer.element,
-            definition=new.key,
-            run_at=timer.due_at,
-            args=timer.args,
-            tenant=tenant,
-        )
-        for key, timer in zip(keys[len(starts) :], timers, strict=True)
+        start_timer_job(key, timer, new.key, tenant) for key, timer in zip(keys[len(starts) :], timers, strict=True)
     ]
     check_jobs(jobs)
     put_jobs(session, jobs)

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 
 from procession.ids import FIRST_PARTITION, key_of
-from procession.jobs.kinds import TIMER_QUEUE, JobKind
 from procession.store._shared.refusals import check_jobs, check_text
+from procession.store._shared.timers import start_timer_job
 from procession.store.postgres._columns import job_columns
 from procession.store.postgres._decisions import decide_decisions, write_decisions
 from procession.store.postgres._forms import decide_forms, write_forms
 from procession.store.postgres._reading import stored_definition
 from procession.store.postgres._sessions import Session, Sessions
-from procession.store.rows import Deployed, Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
+from procession.store.rows import Deployed, Deployment, NewDefinition, NewResource, StoredDefinition
 
 
 async def deploy(sessions: Sessions, deployment: Deployment, now: int | None) -> Deployed:
@@ -137,18 +137,7 @@ async def _write_definition(session: Session, stored: StoredDefinition, new: New
         ]
         await session.fetch("deploy_starts", stored.key, tenant, process_id, keys[: len(starts)], *columns)
     jobs = [
-        NewJob(
-            key=key,
-            kind=JobKind.TIMER,
-            queue=TIMER_QUEUE,
-            type="",
-            element=timer.element,
-            definition=stored.key,
-            run_at=timer.due_at,
-            args=timer.args,
-            tenant=tenant,
-        )
-        for key, timer in zip(keys[len(starts) :], timers, strict=True)
+        start_timer_job(key, timer, stored.key, tenant) for key, timer in zip(keys[len(starts) :], timers, strict=True)
     ]
     check_jobs(jobs)
     if jobs:

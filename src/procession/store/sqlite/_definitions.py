@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from procession.jobs.kinds import TIMER_QUEUE, JobKind
-from procession.store.rows import Deployed, Deployment, NewDefinition, NewJob, NewResource, StoredDefinition
+from procession.store._shared.timers import start_timer_job
+from procession.store.rows import Deployed, Deployment, NewDefinition, NewResource, StoredDefinition
 from procession.store.sqlite._decisions import deploy_decision
 from procession.store.sqlite._forms import deploy_form
 from procession.store.sqlite._jobs import insert_jobs
@@ -151,18 +151,5 @@ def _open_starts(session: Session, new: NewDefinition, tenant: str) -> None:
         )
     insert_jobs(
         session,
-        [
-            NewJob(
-                key=next(keys),
-                kind=JobKind.TIMER,
-                queue=TIMER_QUEUE,
-                type="",
-                element=timer.element,
-                definition=new.key,
-                run_at=timer.due_at,
-                args=timer.args,
-                tenant=tenant,
-            )
-            for timer in new.start_timers
-        ],
+        [start_timer_job(next(keys), timer, new.key, tenant) for timer in new.start_timers],
     )
