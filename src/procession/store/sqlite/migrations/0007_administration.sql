@@ -1,0 +1,4 @@
+-- What operators see: what was enqueued is counted, too, and a recurring job remembers its last firings.
+
+ALTER TABLE procession_job_stat ADD COLUMN enqueued INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE procession_recurring ADD COLUMN firings TEXT;
