@@ -6,6 +6,7 @@
     │   ├── NotFound        no such definition, instance, job, incident, ...
     │   ├── Conflict        it exists, but not in a state (or under a lease) that allows the command
     │   ├── InvalidValue    a value cannot be stored, decoded or is over a named limit
+    │   │   └── Unreadable  what a codec has written cannot be read: its key is not here, or it was changed
     │   └── Misconfigured   a URL, option or handler is not usable as given
     ├── Unavailable         try again: the database does not answer, the engine stops, a limit is reached
     │   └── SchemaMismatch  the database's schema is newer or older than this program
@@ -48,6 +49,10 @@ class Conflict(Rejected):
 
 class InvalidValue(Rejected):
     """A value is of the wrong type, over a limit of ``limits.py``, or cannot be stored by the database."""
+
+
+class Unreadable(InvalidValue):
+    """What a codec has written cannot be read here: its key is missing or another one, or somebody has changed it."""
 
 
 class Misconfigured(Rejected):

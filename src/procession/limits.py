@@ -60,6 +60,7 @@ DEAD_AFTER_MS: Final = 10_000  # more than the missed beats plus the kill grace:
 # The queue -----------------------------------------------------------------------------------------------------------
 JOB_OUTPUT_BYTES_MAX: Final = 1024 * 1024
 CHECKPOINT_BYTES_MAX: Final = 1024 * 1024
+DECODED_BYTES_MAX: Final = VARIABLES_BYTES_MAX  # what a codec's compressed value may become: plain values have no more
 METADATA_KEYS_MAX: Final = 64
 METADATA_BYTES_MAX: Final = 16 * 1024
 LIMITS_PER_JOB_MAX: Final = 8  # each is a row locked when the job starts and ends
@@ -74,4 +75,6 @@ JOB_LOG_LINE_CHARS_MAX: Final = 4_000
 DELETED_KEPT_MS: Final = 24 * 3_600_000  # how long a deleted job can still be looked at, with the reason
 THROTTLED_LOOK_MAX: Final = 1_000  # limited jobs that one claim looks at
 FIRINGS_MAX: Final = 1_000  # missed runs of one recurring job that are made up for
+CANDIDATES_MAX: Final = 10_000  # jobs that an index finds for a listing, before it goes along the keys instead
+LOOKED_AT_MAX: Final = 50_000  # rows that one page of jobs looks at: about a tenth of a second
 STAT_KEPT_MS: Final = 7 * 24 * 3_600_000  # of the counts per minute

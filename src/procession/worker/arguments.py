@@ -28,7 +28,14 @@ _MISSING = object()
 
 
 class BadArguments(InvalidValue):
-    """The variables do not fit the handler's parameters: trying again would give the same."""
+    """The variables do not fit the handler's parameters: trying again would give the same.
+
+    ``discreet`` says so without anything of what was found, for what is stored encoded.
+    """
+
+    def __init__(self, message: str, discreet: str) -> None:
+        super().__init__(message)
+        self.discreet = f"{discreet}; what was found is stored encoded and not shown"
 
 
 class Arguments:
@@ -77,7 +84,7 @@ class Arguments:
                     break
             else:
                 if required:
-                    raise BadArguments(self._absent(name, names, variables))
+                    raise BadArguments(self._absent(name, names, variables), self._absent(name, names, {}))
                 if stand_in is not _MISSING:
                     named[name] = stand_in
         if self._job:
@@ -97,7 +104,8 @@ class Arguments:
             reason = " ".join(str(error).split())
             raise BadArguments(
                 f"{self._what}: parameter '{name}' does not decode from variable '{variable}': {reason[:1000]}; "
-                f"found {type(value).__name__} {_shown(value)}"
+                f"found {type(value).__name__} {_shown(value)}",
+                f"{self._what}: parameter '{name}' does not decode from variable '{variable}'",
             ) from error
 
     def _absent(self, name: str, names: tuple[str, ...], variables: Mapping[str, Any]) -> str:

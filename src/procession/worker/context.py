@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
+
 from procession.engine import Delivery
 from procession.engine.values import decode_json, plain_json
 from procession.errors import InvalidValue, Misconfigured
+from procession.jobs.codec import Codec, seal, unseal
+from procession.jobs.options import JobOptions
 from procession.limits import CHECKPOINT_BYTES_MAX, JOB_LOG_LINE_CHARS_MAX
 from procession.store.rows.queue import LogLine, RunReport
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from procession.worker.reports import Reports
 
 INFO = 20
+_decode_options = msgspec.json.Decoder(JobOptions).decode
 LOCAL = frozenset({"_canceled", "reports"})  # what does not go along into a process of its own
 
 
@@ -27,6 +32,7 @@ class Job:
     __slots__ = (
         "_canceled",
         "_checkpoint",
+        "_options",
         "_variables",
         "attempt",
         "business_id",
@@ -66,12 +72,33 @@ class Job:
         self.reports: Reports | None = None  # set by the worker
         self._variables = variables
         self._checkpoint = delivery.checkpoint
+        self._options = delivery.options
         self._canceled = False
 
     @property
     def variables(self) -> dict[str, Any]:
         """All variables that the element sees (a plain job: its arguments). A copy of the handler's own."""
         return copy_json(self._variables)
+
+    @property
+    def title(self) -> str:
+        """The title that it was enqueued with."""
+        return self._said_before.title
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags that it was enqueued with."""
+        return self._said_before.tags
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The metadata that it was enqueued with."""
+        return self._said_before.metadata
+
+    @property
+    def _said_before(self) -> JobOptions:
+        """Its options; none of a job of a process."""
+        return _decode_options(self._options) if self._options else JobOptions()
 
     @property
     def canceled(self) -> bool:
@@ -103,9 +130,10 @@ class Job:
 
         Raises Conflict as ``progress``, InvalidValue for what cannot be stored.
         """
-        raw = plain_json(value, f"the checkpoint of job {self.key}")
+        what = f"the checkpoint of job {self.key}"
+        raw = seal(self._said.codec, plain_json(value, what), what)
         if len(raw) > CHECKPOINT_BYTES_MAX:
-            most = f"{CHECKPOINT_BYTES_MAX} bytes as JSON (CHECKPOINT_BYTES_MAX)"
+            most = f"{CHECKPOINT_BYTES_MAX} bytes as it is stored (CHECKPOINT_BYTES_MAX)"
             message = f"Expected the checkpoint of job {self.key} to take at most {most}, found {len(raw)}"
             raise InvalidValue(message)
         return self._said.report(RunReport(key=self.key, lease=self.lease, checkpoint=raw))
@@ -124,6 +152,11 @@ class Job:
             )
             raise Misconfigured(message)
         return self.reports
+
+    def unseal(self, codec: Codec | None) -> None:
+        """Read what an earlier run left (called by the worker). Raises Unreadable."""
+        if self._checkpoint:
+            self._checkpoint = unseal(codec, self._checkpoint, f"the checkpoint of job {self.key}")
 
     def cancel(self) -> None:
         """Ask the handler to end (called by the worker)."""

@@ -13,22 +13,23 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
-import msgspec
-
 from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
 from procession.errors import InvalidValue, Rejected
+from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind, job_queue, method_queue
 from procession.store.rows import Want
 from procession.worker.context import Job
 from procession.worker.endings import Endings
 from procession.worker.failures import NOT_ITS_OWN
 from procession.worker.line import Line, Slot
+from procession.worker.middleware import HandlerCall, around_runs
 from procession.worker.outcomes import BpmnError, Fail, Outcome, Snooze
-from procession.worker.own import own_timeout_s
+from procession.worker.own import arguments_of, own_timeout_s
 from procession.worker.processes import Processes
-from procession.worker.registry import CONCURRENCY, Handler, Mode, Registry
+from procession.worker.registry import Handler, Mode, Registry
 from procession.worker.reports import Reports
 from procession.worker.results import to_variables
+from procession.worker.settings import WorkerSettings
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
 
@@ -42,18 +43,6 @@ TIMEOUT = "timeout"
 CANCELED = "canceled"
 UNKNOWN_MS = 60_000  # a plain job of a type that nobody here handles goes back for this long
 
-_decode_args = msgspec.json.Decoder(dict[str, Any]).decode
-
-
-class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything adjustable about a worker."""
-
-    concurrency: int = CONCURRENCY  # handlers at once per queue, where neither handler nor queue says otherwise
-    queues: dict[str, int] = {}  # concurrency of plain queues
-    stuck_ms: int = 5_000  # a cancelled handler that goes on for longer loses its slot
-    processes: int = 2
-    process_calls_max: int = 1_000  # calls before a process of a handler is replaced
-
 
 class LocalDispatcher:
     """Runs the handlers of a registry for an engine: ``attach`` it before the engine starts."""
@@ -63,9 +52,12 @@ class LocalDispatcher:
         registry: Registry,
         settings: WorkerSettings | None = None,
         *,
+        codec: Codec | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._registry = registry
+        self._codec = codec
+        self._call: HandlerCall = self._call_handler
         self._settings = settings or WorkerSettings()
         self._chance = chance
         self._lines: dict[str, Line] = {}
@@ -81,8 +73,10 @@ class LocalDispatcher:
     def attach(self, engine: Engine) -> None:
         """Work for this engine. Handlers registered until now get their slots."""
         self._engine = engine
-        self._endings = Endings(engine, self._chance)
-        self._reports = Reports(engine, self.cancel_job, chance=self._chance)
+        self._endings = Endings(engine, self._chance, self._codec)
+        self._reports = Reports(engine, self.cancel_job, codec=self._codec, chance=self._chance)
+        if self._registry.run_middleware:
+            self._call = around_runs(self._call_handler, list(self._registry.run_middleware), self._reports.job_of)
         self._transactional = any(handler.transactional for handler in self._registry.methods.values())
         for handler in self._registry.methods.values():
             self._add_line(method_queue(handler.name), handler.concurrency)
@@ -207,7 +201,7 @@ class LocalDispatcher:
             elif (handler := self._registry.jobs.get(delivery.type)) is None:
                 self._unknown(delivery)
             else:
-                seen = delivery.variables if delivery.variables is not None else self._variables_of(delivery)
+                seen = delivery.variables if delivery.variables is not None else arguments_of(delivery, self._codec)
                 if handler.transactional:
                     await self._run_within(slot, handler, delivery, seen)
                     return
@@ -269,7 +263,7 @@ class LocalDispatcher:
             return value
 
         try:
-            await run_within(self._engine, handler, delivery, call)
+            await run_within(self._engine, handler, delivery, call, self._codec)
         except NotTaken as refusal:
             self._ends.void(delivery, handler, refusal.error)
 
@@ -331,7 +325,7 @@ class LocalDispatcher:
         except InvalidValue as error:
             raise Fail(str(error)) from error
 
-    async def _call(
+    async def _call_handler(
         self,
         slot: Slot,
         handler: Handler,
@@ -340,13 +334,13 @@ class LocalDispatcher:
         type: str = "",  # noqa: A002 - Camunda's word
         element: str = "",
         connection: object = None,
+        job: Job | None = None,
     ) -> object:
         """Call a handler with decoded arguments, within its time."""
         arguments = handler.arguments
-        job = Job(delivery, variables, type=type, element=element) if arguments.wants_job else None
-        if job is not None:
-            job.connection = connection
-            job.reports = self._reports.here() if self._reports is not None else None
+        if job is None and arguments.wants_job:
+            assert self._reports is not None
+            job = self._reports.job_of(delivery, variables, type, element, connection)
         timeout_s = handler.timeout_s
         if delivery.options:
             timeout_s = own_timeout_s(delivery) or timeout_s
@@ -380,12 +374,6 @@ class LocalDispatcher:
                 await asyncio.wait([future])
                 if slot.reason == LOST or slot.abandoned:
                     raise
-
-    def _variables_of(self, delivery: Delivery) -> Mapping[str, Any]:
-        """What a handler sees: the element's variables, or a plain job's arguments."""
-        if delivery.variables is not None:
-            return delivery.variables
-        return _decode_args(delivery.args) if delivery.args else {}
 
     def _unknown(self, delivery: Delivery) -> None:
         """A plain queue holds a type that nobody here handles: leave it to others."""

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 from procession.core.commands import Activate, AnyCommand, CompleteJob, FailJob, ThrowError
 from procession.engine import Delivery, Engine, StepRun, Told
-from procession.errors import Conflict, InvalidValue, NotFound, Rejected, Unavailable
+from procession.errors import Conflict, InvalidValue, NotFound, Rejected, Unavailable, Unreadable
+from procession.jobs.codec import Codec, is_encoded
 from procession.jobs.kinds import JobKind
 from procession.jobs.retry import Delays
 from procession.store.rows import JobEnd, JobOutcome
@@ -33,8 +34,9 @@ SUSPENDED_MS = 5_000  # a job whose instance takes no steps is offered again aft
 class Endings:
     """Applies outcomes. ``landing``: completions under way."""
 
-    def __init__(self, engine: Engine, chance: Callable[[], float]) -> None:
+    def __init__(self, engine: Engine, chance: Callable[[], float], codec: Codec | None = None) -> None:
         self._engine = engine
+        self._codec = codec
         self._chance = chance
         self.landing = 0
         self._braked: list[asyncio.Future[None]] = []
@@ -72,7 +74,7 @@ class Endings:
             self._row(job, JobEnd.DONE)
             return
         try:
-            output = output_of(job, value, f"result of '{handler.name}'")
+            output = output_of(job, value, f"result of '{handler.name}'", self._codec)
         except InvalidValue as error:
             self._final(job, str(error))
             return
@@ -104,6 +106,8 @@ class Endings:
             case Fail() | Cancel() | BpmnError() | Deny() | Correct() | ActivateElements():
                 self._final(job, what + str(error))
             case BadArguments():
+                self._final(job, what + (error.discreet if is_encoded(job.args) else str(error)))
+            case Unreadable():  # another attempt would have the same keys
                 self._final(job, what + str(error))
             case Retry():
                 self._again(job, handler, what + str(error), error.after_ms)

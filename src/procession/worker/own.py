@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import msgspec
 
 from procession.engine import Delivery
 from procession.engine.values import plain_json
 from procession.errors import InvalidValue
+from procession.jobs.codec import MARK, Codec, seal, unseal
 from procession.jobs.options import JobOptions
 from procession.jobs.retry import Backoff, decode_backoff
 from procession.limits import JOB_OUTPUT_BYTES_MAX
@@ -16,6 +18,15 @@ from procession.limits import JOB_OUTPUT_BYTES_MAX
 logger = logging.getLogger("procession.worker")
 
 _decode = msgspec.json.Decoder(JobOptions).decode
+_decode_args = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def arguments_of(job: Delivery, codec: Codec | None) -> dict[str, Any]:
+    """The arguments of a plain job. Raises Unreadable."""
+    args = job.args
+    if args.startswith(MARK):
+        args = unseal(codec, args, f"the arguments of job {job.key}")
+    return _decode_args(args) if args else {}
 
 
 def own_timeout_s(job: Delivery) -> float:
@@ -29,15 +40,15 @@ def own_backoff(job: Delivery) -> Backoff | None:
     return decode_backoff(text) if text else None
 
 
-def output_of(job: Delivery, value: object, what: str) -> bytes:
-    """The JSON of what the handler of a plain job gave back; nothing for None.
+def output_of(job: Delivery, value: object, what: str, codec: Codec | None) -> bytes:
+    """What the handler of a plain job gave back, as it is stored; nothing for None.
 
     What cannot be kept raises InvalidValue where the job was asked for its output; elsewhere it is not kept.
     """
     if value is None:
         return b""
     try:
-        return _bounded(plain_json(value, what), what)
+        return _bounded(seal(codec, plain_json(value, what), what), what)
     except InvalidValue as error:
         if job.options and _decode(job.options).output:
             raise
@@ -47,6 +58,6 @@ def output_of(job: Delivery, value: object, what: str) -> bytes:
 
 def _bounded(output: bytes, what: str) -> bytes:
     if len(output) > JOB_OUTPUT_BYTES_MAX:
-        most = f"{JOB_OUTPUT_BYTES_MAX} bytes as JSON (JOB_OUTPUT_BYTES_MAX)"
+        most = f"{JOB_OUTPUT_BYTES_MAX} bytes as it is stored (JOB_OUTPUT_BYTES_MAX)"
         raise InvalidValue(f"Expected {what} to take at most {most}, found {len(output)}")
     return output

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from procession.core.listening import RETRIES_MAX
 from procession.errors import Misconfigured
 from procession.jobs.retry import Backoff, BackoffSpec, Span, backoff_of, span_ms
 from procession.limits import KEY_TEXT_BYTES_MAX
 from procession.worker.arguments import Arguments
+
+if TYPE_CHECKING:
+    from procession.worker.middleware import RunMiddleware
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -132,6 +135,7 @@ class Registry:
     def __init__(self) -> None:
         self.methods: dict[str, Handler] = {}
         self.jobs: dict[str, Handler] = {}
+        self.run_middleware: list[RunMiddleware] = []
 
     @overload
     def method(self, name: Function) -> Function: ...

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Self, TypeVar
 
 import msgspec
 
-from procession.engine import Engine
+from procession.engine import Delivery, Engine
 from procession.engine.lane import Lane, Patience
 from procession.engine.values import decode_json
 from procession.errors import Conflict, InvalidValue, Unavailable
+from procession.jobs.codec import Codec, unseal
 from procession.jobs.kinds import JobState
 from procession.limits import COMMIT_STEPS_MAX
 from procession.store.rows.queue import Answer, ReportAnswer, RunReport
 from procession.store.rows.queue_reading import ParentResult
+from procession.worker.context import Job
 
 T = TypeVar("T")
 
@@ -34,9 +36,9 @@ class ParentJob(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
     @classmethod
-    def of(cls, row: ParentResult) -> Self:
-        """From its row."""
-        output = decode_json(row.output) if row.output else None
+    def of(cls, row: ParentResult, codec: Codec | None) -> Self:
+        """From its row. Raises Unreadable."""
+        output = decode_json(unseal(codec, row.output, f"the result of job {row.key}")) if row.output else None
         return cls(key=row.key, state=JobState(row.state).name, type=row.type, output=output, error=row.error)
 
 
@@ -51,9 +53,15 @@ class Reports:
     """The lane to ``Store.report``. ``cancel``: a run is to end (key, lease, reason)."""
 
     def __init__(
-        self, engine: Engine, cancel: Callable[[int, int, str], None], *, chance: Callable[[], float] = random.random
+        self,
+        engine: Engine,
+        cancel: Callable[[int, int, str], None],
+        *,
+        codec: Codec | None = None,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._engine = engine
+        self.codec = codec
         self._cancel = cancel
         self._chance = chance
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -64,6 +72,21 @@ class Reports:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         return self
+
+    def job_of(
+        self,
+        delivery: Delivery,
+        variables: Mapping[str, Any],
+        type: str = "",  # noqa: A002 - Camunda's word
+        element: str = "",
+        connection: object = None,
+    ) -> Job:
+        """What a handler, and what is around it, sees of the run that begins. Raises Unreadable."""
+        job = Job(delivery, variables, type=type, element=element)
+        job.connection = connection
+        job.reports = self.here()
+        job.unseal(self.codec)
+        return job
 
     async def stop(self) -> None:
         """Stop; whoever waits is told."""
@@ -91,7 +114,7 @@ class Reports:
         return asyncio.run_coroutine_threadsafe(answer, self._loop).result()
 
     async def _parents(self, job: int) -> list[ParentJob]:
-        return [ParentJob.of(row) for row in await self._engine.store.parent_results(job)]
+        return [ParentJob.of(row, self.codec) for row in await self._engine.store.parent_results(job)]
 
     async def _written(self, report: RunReport) -> None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -13,6 +13,7 @@ from typing import Any
 from procession.core.commands import CompleteJob
 from procession.engine import AskedWithin, Delivery, Engine, StepRun, TransactionalRun
 from procession.errors import InvalidValue, Misconfigured, NotFound, Rejected, Unavailable
+from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
 from procession.store.port import StepTransaction
 from procession.store.rows import JobEnd, JobOutcome
@@ -35,7 +36,9 @@ class NotTaken(Exception):
         self.error = error
 
 
-async def run_within(engine: Engine, handler: Handler, delivery: Delivery, call: Call) -> None:
+async def run_within(
+    engine: Engine, handler: Handler, delivery: Delivery, call: Call, codec: Codec | None = None
+) -> None:
     """Run a handler and commit the end of its job with what it wrote. Raises what it raised, its outcome, NotTaken."""
     transaction = await begun(engine, handler)
     try:
@@ -43,7 +46,7 @@ async def run_within(engine: Engine, handler: Handler, delivery: Delivery, call:
         if isinstance(value, Outcome):
             raise value
         if delivery.kind == JobKind.TASK:
-            await _finish(engine, delivery, transaction, _output(handler, delivery, value))
+            await _finish(engine, delivery, transaction, _output(handler, delivery, value, codec))
             return
         variables = _variables(handler, delivery, value)
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -57,10 +60,10 @@ async def run_within(engine: Engine, handler: Handler, delivery: Delivery, call:
         await transaction.roll_back()
 
 
-def _output(handler: Handler, delivery: Delivery, value: object) -> bytes:
+def _output(handler: Handler, delivery: Delivery, value: object, codec: Codec | None) -> bytes:
     """The result of a plain job as it is kept. Raises Fail: trying again would give the same."""
     try:
-        return output_of(delivery, value, f"result of '{handler.name}'")
+        return output_of(delivery, value, f"result of '{handler.name}'", codec)
     except InvalidValue as error:
         raise Fail(str(error)) from error
 
