@@ -290,14 +290,14 @@ class Instances(Lending):
         self._cache.resize(cell, len(step.state) + (len(step.variables) if step.variables is not None else 0))
         state = cell.state
         assert state is not None
+        for ask in flight.asks:  # before the jobs: a caller who has waited goes first (see ``worker.line``)
+            ask.succeed(cell)
         if step.new_jobs:
             self._outbox.hand_over(step, state, cell.definition)
         if step.closed_jobs:
             gone = {fence.key for fence in step.closed_jobs if not fence.lease}
             if gone:
                 self._outbox.withdraw(gone)
-        for ask in flight.asks:
-            ask.succeed(cell)
         if step.status in OVER:
             self._ended(cell, step.status)
 

@@ -14,7 +14,7 @@ AHEAD_S = 0.5  # the buffer holds about so much work, so that slow jobs are not 
 ALONE_S = 5.0  # and so much where there is no other process that could run them: one that comes waits for no longer
 UNKNOWN_ROUNDS = 3  # jobs for each slot that may wait there while nobody knows how long they take
 CAREFUL_S = 30.0  # how long nothing is claimed ahead after a job came whose process had died
-TURNS = 16  # jobs that end without waiting before a slot lets the others have a turn
+TURNS = 16  # jobs that end without waiting before a slot lets everybody else have a turn
 SMOOTHING = 0.05  # of the average duration
 END_S = 1.0  # for cancelled coroutines to end; one that does not is left behind
 
@@ -63,6 +63,7 @@ class Line:
         "_resting",
         "_run",
         "_stopped",
+        "_waking",
         "buffer",
         "capacity",
         "concurrency",
@@ -94,17 +95,57 @@ class Line:
         self._careful_until = 0.0
         self._stopped = False
         self._resting: deque[asyncio.Future[None]] = deque()
+        self._waking = False
 
     def deliver(self, delivery: Delivery) -> None:
-        """Run a job in a slot that was taken."""
+        """Run a job in a slot that was taken.
+
+        Not before the loop's next turn: jobs come in batches with their commit, and whoever has waited for that commit
+        goes first. What they send is on its way to the database while the jobs run here.
+        """
         self.buffer.append(delivery)
-        while self._resting:
-            rest = self._resting.popleft()
-            if not rest.done():
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_soon(self._wake)
+
+    def _wake(self) -> None:
+        """One slot begins; the others follow in the next turn if it has to wait for something."""
+        if self.buffer and not self._stopped:
+            left = len(self.buffer)
+            self._wake_slots(1)
+            asyncio.get_running_loop().call_soon(self._wake_others, left, 1)
+        else:
+            self._waking = False
+
+    def _wake_others(self, before: int, woken: int) -> None:
+        """A slot whose jobs do not wait ends many by itself: waking one for each job would cost more."""
+        left = len(self.buffer)
+        if not left or self._stopped:
+            self._waking = False
+            return
+        wanted = left if before - left <= woken else -(-left // TURNS)
+        woken = self._wake_slots(wanted)
+        if woken:
+            asyncio.get_running_loop().call_soon(self._wake_others, left, woken)
+        else:  # all of them are at work: the first that is done goes on with the next job
+            self._waking = False
+
+    def _wake_slots(self, wanted: int) -> int:
+        """Let so many slots begin; how many did."""
+        woken = 0
+        resting = self._resting
+        while woken < wanted:
+            if resting:
+                rest = resting.popleft()
+                if rest.done():
+                    continue
                 rest.set_result(None)
-                return
-        if len(self.slots) < self.concurrency:
-            self.add_slot()
+            elif len(self.slots) < self.concurrency:
+                self.add_slot()
+            else:
+                break
+            woken += 1
+        return woken
 
     def withdraw(self, jobs: set[int]) -> None:
         """Do not begin these jobs, as far as they wait here."""
