@@ -69,6 +69,8 @@ from procession.store.rows.queue import (
 )
 from procession.store.rows.queue_reading import (
     JobDetails,
+    JobLink,
+    JobsFound,
     ParentResult,
     QueueFilter,
     QueueStats,
@@ -196,7 +198,23 @@ class Administering(Protocol):
         ...
 
     async def jobs(self, which: QueueFilter) -> list[JobDetails]:
-        """A page, oldest first."""
+        """A page, oldest first (``newest``: newest first), full unless it is the last."""
+        ...
+
+    async def find_jobs(self, which: QueueFilter) -> JobsFound:
+        """A page for which LOOKED_AT_MAX rows are looked at, at most, and where to go on."""
+        ...
+
+    async def count_meant(self, which: QueueFilter, most: int) -> tuple[int, bool]:
+        """How many jobs are meant, up to ``most`` and among LOOKED_AT_MAX rows, and whether there may be more."""
+        ...
+
+    async def jobs_of(self, keys: Sequence[int]) -> list[JobDetails]:
+        """Jobs by their keys, in the queue or in the archive, by key; what is not there is left out."""
+        ...
+
+    async def job_links(self, keys: Sequence[int]) -> list[JobLink]:
+        """What waiting jobs among these come after, and who comes after them (PAGE_MAX), by child and parent."""
         ...
 
     async def job_log(self, job: int, *, after: int = 0, limit: int = 1000) -> list[StoredLogLine]:

@@ -14,7 +14,7 @@ from procession.store._shared.queue.calls import QueueCalls
 from procession.store._shared.queue.claiming import claim_limited, room_left
 from procession.store._shared.queue.script import Ask, Rows, Script, run_at_once
 from procession.store._shared.queue.settling import with_lost
-from procession.store.memory import _jobs, _queue_jobs, _queue_rules, _queue_watch
+from procession.store.memory import _jobs, _queue_jobs, _queue_lists, _queue_rules, _queue_watch
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
@@ -22,7 +22,12 @@ from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, Stored
 from procession.store.rows.queue import PauseKind
 
 T = TypeVar("T")
-STATEMENTS: Final = {**_queue_jobs.STATEMENTS, **_queue_rules.STATEMENTS, **_queue_watch.STATEMENTS}
+STATEMENTS: Final = {
+    **_queue_jobs.STATEMENTS,
+    **_queue_lists.STATEMENTS,
+    **_queue_rules.STATEMENTS,
+    **_queue_watch.STATEMENTS,
+}
 
 
 class MemoryQueue(QueueCalls):

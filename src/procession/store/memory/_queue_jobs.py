@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from heapq import nsmallest
 from typing import Any, Final
 
 import msgspec
 
 from procession.jobs.kinds import JobState
-from procession.jobs.options import JobOptions, Trait
+from procession.jobs.options import Trait
 from procession.store.memory._queue_tables import Archived, Extra, QueueTables
 from procession.store.rows import StoredJob
 
@@ -228,17 +228,6 @@ def archived_details(q: QueueTables, keys: Rows) -> Rows:
     return [_details(row.job, row.extra, row.ended_at, row.output) for row in rows]
 
 
-def list_queue(q: QueueTables, rows: Rows) -> Rows:
-    jobs = ((job, q.beyond(key)) for key, job in sorted(q.tables.jobs.items()))
-    return [_details(job, extra) for job, extra in _page(jobs, rows[0])]
-
-
-def list_archive(q: QueueTables, rows: Rows) -> Rows:
-    jobs = ((row.job, row.extra) for _, row in sorted(q.archive.items()))
-    found = [q.archive[job.key] for job, _ in _page(jobs, rows[0])]
-    return [_details(row.job, row.extra, row.ended_at, row.output) for row in found]
-
-
 def canceled_runs(q: QueueTables, node: Rows) -> Rows:
     return [
         (job.key, job.lease, q.beyond(job.key).cancel_reason)
@@ -284,37 +273,6 @@ def _claim_order(job: StoredJob) -> tuple[int, int, int]:
     return -job.priority, job.run_at, job.key
 
 
-def _page(jobs: Iterable[tuple[StoredJob, Extra]], which: dict[str, Any]) -> list[tuple[StoredJob, Extra]]:
-    found: list[tuple[StoredJob, Extra]] = []
-    for job, extra in jobs:
-        if job.key > which["after"] and len(found) < which["limit"] and _is_meant(job, extra, which):
-            found.append((job, extra))
-    return found
-
-
-def _is_meant(job: StoredJob, extra: Extra, which: dict[str, Any]) -> bool:
-    plain = {"queue": job.queue, "type": job.type, "batch": extra.batch, "owner": job.owner, "tenant": job.tenant}
-    if any(which[name] and which[name] != value for name, value in plain.items()):
-        return False
-    if which["state"] >= 0 and which["state"] != job.state:
-        return False
-    if which["kinds"] and job.kind not in which["kinds"]:
-        return False
-    options = msgspec.json.decode(extra.options, type=JobOptions) if extra.options else JobOptions()
-    if which["tag"] and which["tag"] not in options.tags:
-        return False
-    text = which["text"][1:-1]
-    for special in "%_!":
-        text = text.replace("!" + special, special)
-    texts = (options.title, job.type, job.error, job.args.decode())
-    return any(text in _lower(each) for each in texts)
-
-
-def _lower(text: str) -> str:
-    """Lower case of the letters of ASCII only, as SQL's LIKE has it."""
-    return "".join(char.lower() if char.isascii() else char for char in text)
-
-
 def _details(job: StoredJob, extra: Extra, ended_at: int = 0, output: bytes = b"") -> tuple[Any, ...]:
     return (
         job.key,
@@ -356,7 +314,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
             *(insert_jobs, update_jobs, refresh_jobs, refresh_args, archive_jobs, delete_jobs, find_archived),
             *(mark_parents, close_run, set_deadlines, cancel_runs, report_runs, find_lost_runs, find_runs_of),
             *(find_expired, start_jobs, read_claimed, throttled_queues, find_throttled, find_limited, find_parked),
-            *(unpark, first_in_line, job_details, archived_details, list_queue, list_archive, canceled_runs),
+            *(unpark, first_in_line, job_details, archived_details, canceled_runs),
             *(count_queues, oldest_ready, find_expired_archive, delete_archived),
         )
     },

@@ -54,8 +54,25 @@ class QueueFilter(Row, kw_only=True):
     text: str = ""
     tenant: str = ""
     kinds: list[int] = []
-    after: int = 0  # cursor: only keys above this one (oldest first)
+    keys: list[int] = []  # only these
+    newest: bool = False  # the newest first
+    after: int = 0  # cursor: only keys above this one, or with ``newest`` below it
     limit: int = 100
+
+
+class JobsFound(Row, kw_only=True):
+    """A page of jobs. It may be shorter than asked for, since only so many rows are looked at for one."""
+
+    jobs: list[JobDetails]
+    after: int = 0  # where to go on; 0: that was all
+
+
+class JobLink(Row, kw_only=True):
+    """A job that comes after another one: when that succeeded, or (``either``) ended in any way."""
+
+    child: int
+    parent: int
+    either: bool = False
 
 
 class StoredLogLine(Row, kw_only=True):

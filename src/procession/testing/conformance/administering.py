@@ -11,6 +11,7 @@ from procession import limits
 from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind, JobState
+from procession.jobs.options import After
 from procession.store.rows import JobEnd
 from procession.store.rows.queue import Deletion, NewJobBatch, PauseKind
 from procession.store.rows.queue_reading import QueueFilter, StatRow
@@ -82,6 +83,54 @@ class TestLook:
             seen += [job.key for job in found]
             page.after = found[-1].key
         assert seen == [job.key for job in jobs]
+
+    async def test_a_listing_goes_either_way_and_says_where_it_goes_on(self, store: QueueStore, keys: Keys) -> None:
+        jobs = [job_with(keys, title="x") for _ in range(5)] + [job_with(keys, delay_ms=5)]
+        await store.submit(jobs)
+        newest = [job.key for job in reversed(jobs)]
+        seen: list[int] = []
+        for state, expected in ((-1, newest), (JobState.READY, newest[1:])):
+            seen.clear()
+            page = QueueFilter(state=state, newest=True, limit=2)
+            for _ in range(9):
+                found = await store.find_jobs(page)
+                seen += [job.key for job in found.jobs]
+                page.after = found.after
+                if not found.after:
+                    break
+            assert seen == expected
+        assert await store.count_meant(QueueFilter(), 10) == (6, False)
+        assert await store.count_meant(QueueFilter(state=JobState.READY), 3) == (3, True)
+        assert await store.count_meant(QueueFilter(text="nowhere"), 3) == (0, False)
+        some = QueueFilter(keys=[jobs[5].key, jobs[1].key, 1])
+        assert [job.key for job in await store.jobs(some)] == [jobs[1].key, jobs[5].key]
+        assert [job.key for job in await store.jobs_of([jobs[3].key, 1])] == [jobs[3].key]
+
+    async def test_a_page_looks_at_so_many_rows_and_no_more(
+        self, store: QueueStore, keys: Keys, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(limits, "LOOKED_AT_MAX", 3)
+        monkeypatch.setattr(limits, "CANDIDATES_MAX", 2)
+        jobs = [job_with(keys, tags=["red"] if number in (1, 7) else ["blue"]) for number in range(8)]
+        await store.submit(jobs)
+        first = await store.find_jobs(QueueFilter(tag="red"))
+        assert ([job.key for job in first.jobs], first.after) == ([jobs[1].key], jobs[2].key)
+        assert (await store.find_jobs(QueueFilter(tag="red", after=jobs[2].key))).jobs == []
+        assert [job.key for job in await store.jobs(QueueFilter(tag="red"))] == [jobs[1].key, jobs[7].key]
+        ready = QueueFilter(state=JobState.READY, tag="red", newest=True)
+        assert [job.key for job in await store.jobs(ready)] == [jobs[7].key, jobs[1].key]
+        assert await store.count_meant(QueueFilter(tag="red"), 9) == (1, True)
+
+    async def test_jobs_know_what_they_come_after_and_who_comes_after_them(self, store: QueueStore, keys: Keys) -> None:
+        first = job_with(keys, title="first")
+        second = job_with(keys, after=[After(first.key)])
+        third = job_with(keys, after=[After(first.key), After(second.key, either=True)])
+        await store.submit([first, second, third])
+        found = await store.job_links([second.key])
+        assert [(link.child, link.parent, link.either) for link in found] == [
+            (second.key, first.key, False),
+            (third.key, second.key, True),
+        ]
 
     async def test_queues_are_counted_and_say_since_when_somebody_waits(
         self, store: QueueStore, keys: Keys, clock: ManualClock

@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from procession.errors import InvalidValue, Unavailable
 from procession.jobs.options import Limit
-from procession.limits import PAGE_MAX
-from procession.store._shared.queue import batching, operating, recurring, settling, views
+from procession.store._shared.queue import batching, listing, operating, recurring, settling, views
 from procession.store._shared.queue.checks import check_batch, check_firing, check_recurring, check_submission
 from procession.store._shared.queue.limiting import set_limit
 from procession.store._shared.queue.pausing import add_stats, pause, resume
@@ -39,6 +38,8 @@ from procession.store.rows.queue import (
 )
 from procession.store.rows.queue_reading import (
     JobDetails,
+    JobLink,
+    JobsFound,
     ParentResult,
     QueueFilter,
     QueueStats,
@@ -162,7 +163,24 @@ class QueueCalls:
 
     async def jobs(self, which: QueueFilter) -> list[JobDetails]:
         """A page, oldest first."""
-        return await self._run_script(lambda _: views.jobs(which), reads=True)
+        return await self._run_script(lambda _: listing.whole_page(which), reads=True)
+
+    async def find_jobs(self, which: QueueFilter) -> JobsFound:
+        """A page that looks at so many rows at most."""
+        return await self._run_script(lambda _: listing.find_jobs(which), reads=True)
+
+    async def count_meant(self, which: QueueFilter, most: int) -> tuple[int, bool]:
+        """How many jobs are meant, up to a bound."""
+        return await self._run_script(lambda _: listing.count_meant(which, most), reads=True)
+
+    async def jobs_of(self, keys: Sequence[int]) -> list[JobDetails]:
+        """Jobs by their keys."""
+        found = await self._run_script(lambda _: listing.details(keys), reads=True)
+        return [found[key] for key in sorted(found)]
+
+    async def job_links(self, keys: Sequence[int]) -> list[JobLink]:
+        """What jobs come after, and who comes after them."""
+        return await self._run_script(lambda _: listing.links(keys), reads=True)
 
     async def job_log(self, job: int, *, after: int = 0, limit: int = 1000) -> list[StoredLogLine]:
         """The lines of a job's log."""
@@ -244,9 +262,8 @@ class QueueCalls:
             await self.announce(sorted(queues))
 
     async def _page(self, which: QueueFilter) -> tuple[list[int], int]:
-        rows = await self.jobs(which)
-        is_last = len(rows) < min(which.limit, PAGE_MAX)
-        return [row.key for row in rows], 0 if is_last else rows[-1].key
+        found = await self.find_jobs(which)
+        return [job.key for job in found.jobs], found.after
 
 
 def _firing(firing: Firing) -> Callable[[int], Script[Fired]]:

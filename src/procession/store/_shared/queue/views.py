@@ -1,22 +1,20 @@
-"""What is only read: jobs with everything, logs, counts, limits, batches. Statements and how their rows are turned."""
+"""What is only read: one job, logs, counts, limits, batches. Statements and how their rows are turned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from procession.jobs.kinds import JobState
-from procession.jobs.options import JobOptions
-from procession.jobs.transitions import ARCHIVED
+from procession.store._shared.queue.listing import details
 from procession.store._shared.queue.rows import lock_limits
 from procession.store._shared.queue.script import Script, as_bytes, ask_for
 from procession.store.rows.queue import CanceledRun, JobBatchState, Pause
 from procession.store.rows.queue_reading import (
     JobDetails,
     ParentResult,
-    QueueFilter,
     QueueStats,
     StatRow,
     StoredJobBatch,
@@ -24,24 +22,10 @@ from procession.store.rows.queue_reading import (
     StoredLogLine,
 )
 
-_decode_options: Final = msgspec.json.Decoder(JobOptions).decode
-_FULL: Final = 1 << 30
-
 
 def job(key: int) -> Script[JobDetails | None]:
     """One job, in the queue or in the archive."""
-    rows = yield from ask_for("job_details", [key])
-    if not rows:
-        rows = yield from ask_for("archived_details", [key])
-    return _details(rows[0]) if rows else None
-
-
-def jobs(which: QueueFilter) -> Script[list[JobDetails]]:
-    """A page, oldest first."""
-    name = "list_archive" if which.state in ARCHIVED else "list_queue"
-    fields = msgspec.structs.asdict(which)
-    fields["text"] = _pattern(which.text) if which.text else ""
-    return [_details(row) for row in (yield from ask_for(name, [fields]))]
+    return (yield from details([key])).get(key)
 
 
 def log(key: int, after: int, limit: int) -> Script[list[StoredLogLine]]:
@@ -123,47 +107,6 @@ def limits(key: str, after: str, limit: int) -> Script[list[StoredLimit]]:
         for name in names
         if (state := states.get(name)) is not None
     ]
-
-
-def _pattern(text: str) -> str:
-    """A LIKE pattern for a text within; the escape character is ``!``."""
-    for special in "!%_":
-        text = text.replace(special, "!" + special)
-    return f"%{text.lower()}%"
-
-
-def _details(row: Any) -> JobDetails:  # noqa: ANN401 - a row of a statement
-    (key, kind, state, queue, type_, instance, priority, run_at, attempt, retries, crashes, lease, owner) = row[:13]
-    (error, created_at, ended_at, args, output, options_json, traits, progress, progress_text) = row[13:22]
-    options = _decode_options(options_json) if options_json else None
-    return JobDetails(
-        key=key,
-        kind=kind,
-        state=state,
-        queue=queue,
-        type=type_,
-        instance=instance,
-        priority=options.priority if options is not None and options.ageing_ms else priority,
-        run_at=run_at,
-        attempt=attempt,
-        retries=retries,
-        crashes=crashes,
-        lease=lease,
-        owner=owner,
-        error=error,
-        created_at=created_at,
-        ended_at=ended_at,
-        args=as_bytes(args),
-        output=as_bytes(output),
-        options=options,
-        traits=traits,
-        progress=progress,
-        progress_text=progress_text,
-        checkpoint=as_bytes(row[22]),
-        cancel_reason=row[23],
-        waits_for=row[24],
-        tenant=row[25],
-    )
 
 
 def _batch(row: Any) -> StoredJobBatch:  # noqa: ANN401 - a row of a statement

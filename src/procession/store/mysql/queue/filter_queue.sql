@@ -1,10 +1,7 @@
--- A page of the jobs of the queue, oldest first.
-SELECT
-    `key`, kind, state, queue, type, instance, -negative_priority, run_at, attempt, retries, crashes, lease, owner,
-    COALESCE(error, ''), created_at, COALESCE(ended_at, 0), args, '', options, COALESCE(traits, 0),
-    COALESCE(progress, 0.0), COALESCE(progress_text, ''), checkpoint, cancel_reason, COALESCE(waits_for, ''), tenant
+-- Which of these jobs of the queue are meant, by key.
+SELECT `key`
 FROM procession_job
-WHERE `key` > :after
+WHERE `key` IN (:keys)
     AND (:state < 0 OR state = :state)
     AND (:queue = '' OR queue = :queue)
     AND (:type = '' OR type = :type)
@@ -21,4 +18,3 @@ WHERE `key` > :after
         OR LOWER(args) LIKE :text ESCAPE '!'
     )
 ORDER BY `key`
-LIMIT :limit

@@ -1,8 +1,7 @@
--- A page of the archive, oldest first.
-SELECT key, kind, state, queue, type, 0, priority, run_at, attempt, retries, crashes, lease, 0, error, created_at, ended_at,
-       args, output, options, 0, coalesce(progress, 0.0), coalesce(progress_text, ''), '', NULL, '', tenant
+-- Which of these jobs of the archive are meant, by key.
+SELECT key
 FROM procession_job_archive
-WHERE key > json_extract(?1, '$[0].after')
+WHERE key IN (SELECT value FROM json_each(?1, '$[0].keys'))
     AND (json_extract(?1, '$[0].state') < 0 OR state = json_extract(?1, '$[0].state'))
     AND (json_extract(?1, '$[0].queue') = '' OR queue = json_extract(?1, '$[0].queue'))
     AND (json_extract(?1, '$[0].type') = '' OR type = json_extract(?1, '$[0].type'))
@@ -10,7 +9,10 @@ WHERE key > json_extract(?1, '$[0].after')
     AND (json_extract(?1, '$[0].batch') = 0 OR batch = json_extract(?1, '$[0].batch'))
     AND (json_extract(?1, '$[0].owner') = 0 OR 0 = json_extract(?1, '$[0].owner'))
     AND (json_array_length(?1, '$[0].kinds') = 0 OR kind IN (SELECT value FROM json_each(?1, '$[0].kinds')))
-    AND (json_extract(?1, '$[0].tag') = '' OR EXISTS (SELECT 1 FROM json_each(options, '$.tags') WHERE value = json_extract(?1, '$[0].tag')))
+    AND (
+        json_extract(?1, '$[0].tag') = ''
+        OR EXISTS (SELECT 1 FROM json_each(options, '$.tags') WHERE value = json_extract(?1, '$[0].tag'))
+    )
     AND (
         json_extract(?1, '$[0].text') = ''
         OR coalesce(options ->> 'title', '') LIKE json_extract(?1, '$[0].text') ESCAPE '!'
@@ -19,4 +21,3 @@ WHERE key > json_extract(?1, '$[0].after')
         OR args LIKE json_extract(?1, '$[0].text') ESCAPE '!'
     )
 ORDER BY key
-LIMIT json_extract(?1, '$[0].limit')

@@ -1,9 +1,7 @@
--- A page of the archive, oldest first.
-SELECT
-    `key`, kind, state, queue, type, 0, -negative_priority, run_at, attempt, retries, crashes, lease, 0, error, created_at,
-    ended_at, args, output, options, 0, COALESCE(progress, 0.0), COALESCE(progress_text, ''), '', NULL, '', tenant
+-- Which of these jobs of the archive are meant, by key.
+SELECT `key`
 FROM procession_job_archive
-WHERE `key` > :after
+WHERE `key` IN (:keys)
     AND (:state < 0 OR state = :state)
     AND (:queue = '' OR queue = :queue)
     AND (:type = '' OR type = :type)
@@ -20,4 +18,3 @@ WHERE `key` > :after
         OR LOWER(args) LIKE :text ESCAPE '!'
     )
 ORDER BY `key`
-LIMIT :limit

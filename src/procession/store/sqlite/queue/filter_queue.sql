@@ -1,9 +1,7 @@
--- A page of the jobs of the queue, oldest first.
-SELECT key, kind, state, queue, type, instance, priority, run_at, attempt, retries, crashes, lease, owner, error, created_at,
-       coalesce(ended_at, 0), args, '', options, coalesce(traits, 0), coalesce(progress, 0.0),
-       coalesce(progress_text, ''), checkpoint, cancel_reason, coalesce(waits_for, ''), tenant
+-- Which of these jobs of the queue are meant, by key.
+SELECT key
 FROM procession_job
-WHERE key > json_extract(?1, '$[0].after')
+WHERE key IN (SELECT value FROM json_each(?1, '$[0].keys'))
     AND (json_extract(?1, '$[0].state') < 0 OR state = json_extract(?1, '$[0].state'))
     AND (json_extract(?1, '$[0].queue') = '' OR queue = json_extract(?1, '$[0].queue'))
     AND (json_extract(?1, '$[0].type') = '' OR type = json_extract(?1, '$[0].type'))
@@ -11,7 +9,10 @@ WHERE key > json_extract(?1, '$[0].after')
     AND (json_extract(?1, '$[0].batch') = 0 OR batch = json_extract(?1, '$[0].batch'))
     AND (json_extract(?1, '$[0].owner') = 0 OR owner = json_extract(?1, '$[0].owner'))
     AND (json_array_length(?1, '$[0].kinds') = 0 OR kind IN (SELECT value FROM json_each(?1, '$[0].kinds')))
-    AND (json_extract(?1, '$[0].tag') = '' OR EXISTS (SELECT 1 FROM json_each(options, '$.tags') WHERE value = json_extract(?1, '$[0].tag')))
+    AND (
+        json_extract(?1, '$[0].tag') = ''
+        OR EXISTS (SELECT 1 FROM json_each(options, '$.tags') WHERE value = json_extract(?1, '$[0].tag'))
+    )
     AND (
         json_extract(?1, '$[0].text') = ''
         OR coalesce(options ->> 'title', '') LIKE json_extract(?1, '$[0].text') ESCAPE '!'
@@ -20,4 +21,3 @@ WHERE key > json_extract(?1, '$[0].after')
         OR args LIKE json_extract(?1, '$[0].text') ESCAPE '!'
     )
 ORDER BY key
-LIMIT json_extract(?1, '$[0].limit')
