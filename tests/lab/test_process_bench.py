@@ -137,8 +137,8 @@ async def test_checkpoints_and_counts_on_the_way_tell_the_same_story(tmp_path):
 class LosingDatabases(PostgresDatabases):
     """PostgreSQL in which some completions are never written, although every handler has run."""
 
-    async def create(self, variant):
-        database = await super().create(variant)
+    async def create(self, commit):
+        database = await super().create(commit)
         settle = database.settle
 
         async def settle_and_lose() -> None:

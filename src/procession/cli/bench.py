@@ -28,7 +28,7 @@ def mount(program: typer.Typer, *, panel: str) -> None:
         rich_help_panel=panel,
         context_settings=RAW,
         add_help_option=False,
-        options_metavar="process|core|feel [OPTIONS]",
+        options_metavar="process|queue|compare|core|feel [OPTIONS]",
         help="Measure this machine and this database.",
     )(bench)
 

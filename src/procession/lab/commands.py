@@ -1,14 +1,14 @@
 """`procession bench process | core | feel` as commands, for the command line to mount: options in, tables out.
 
+`queue` and `compare` are in `queue_commands.py`.
+
 It measures nothing itself; `bench_process`, `bench_core` and `bench_feel` do.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -17,6 +17,19 @@ from rich.console import Console
 from rich.table import Table
 
 from procession.errors import ProcessionError
+from procession.lab import queue_commands
+from procession.lab._command_parts import (
+    INTERRUPTED,
+    MISSED,
+    OUT,
+    Json,
+    Out,
+    Setting,
+    Url,
+    print_tables,
+    refused,
+    settings_of,
+)
 from procession.lab.core_bench import CoreOptions, bench_core
 from procession.lab.core_report import write_core_page
 from procession.lab.feel_bench import FeelOptions, bench_feel
@@ -25,20 +38,13 @@ from procession.lab.loop import run
 from procession.lab.options import OWN_SERVER_SETTINGS, Client, ProcessOptions, Stub
 from procession.lab.process_bench import Written, bench_process
 from procession.lab.progress import CasesShow, ProgressShow
-from procession.lab.results import Bar, FeelResult, write_json
+from procession.lab.results import FeelResult, write_json
 from procession.lab.variants import all_variants
-
-OUT = Path("bench-results")
-INTERRUPTED = 130  # what a shell expects of a command that Ctrl-C ended
-MISSED = 1
 
 bench = typer.Typer(
     no_args_is_help=True,
     help="Measure. Results are a JSON file and a page that can be read without network.",
 )
-
-Out = Annotated[Path, typer.Option(help="Folder for the results.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of tables.")]
 
 
 @bench.command("process")
@@ -61,10 +67,8 @@ def process_command(  # noqa: PLR0913 - an option of the command line is an argu
     stub: Annotated[
         str, typer.Option(help="What answers the calls: same-process, process, or nginx.")
     ] = "same-process",
-    url: Annotated[str, typer.Option(help="A PostgreSQL server to use; databases are made on it and dropped.")] = "",
-    setting: Annotated[
-        list[str] | None, typer.Option(help="Setting of the own server, NAME=VALUE; may be given several times.")
-    ] = None,
+    url: Url = "",
+    setting: Setting = None,
     names: Annotated[bool, typer.Option("--list", help="Print the names of the variants and end.")] = False,
     out: Out = OUT,
     json: Json = False,
@@ -89,7 +93,7 @@ def process_command(  # noqa: PLR0913 - an option of the command line is an argu
             "client": _one_of("--client", "none" if no_call else client, Client),
             "stub": _one_of("--stub", stub, Stub),
             "url": url,
-            "server_settings": {**OWN_SERVER_SETTINGS, **_settings(setting or [])},
+            "server_settings": {**OWN_SERVER_SETTINGS, **settings_of(setting)},
             "out": out,
         }
     )
@@ -119,7 +123,7 @@ def core_command(
             [case.name, f"{case.best_us:,.1f}", f"{case.us_per_step:,.2f}", f"{case.per_s:,.0f}"]
             for case in result.cases
         ]
-        _print(["", "best, µs", "µs per step", "per second"], rows, result.bars, (json_file, html_file))
+        print_tables(["", "best, µs", "µs per step", "per second"], rows, result.bars, (json_file, html_file))
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -149,7 +153,7 @@ def feel_command(
         typer.echo(msgspec.json.encode(result).decode())
     else:
         rows = [[case.name, f"{case.best_us:,.2f}", f"{case.per_s:,.0f}"] for case in result.cases]
-        _print(["", "best, µs", "per second"], rows, result.bars, (json_file, html_file))
+        print_tables(["", "best, µs", "per second"], rows, result.bars, (json_file, html_file))
         _print_peers(result)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -179,7 +183,7 @@ def _run_process(options: ProcessOptions, *, json: bool) -> None:
             _print_process(kept[-1], json=json)
         raise typer.Exit(INTERRUPTED) from None
     except ProcessionError as error:
-        raise _refused(error) from None
+        raise refused(error) from None
     _print_process(kept[-1], json=json)
     if not all(one.is_whole for one in kept[-1].result.runs):
         raise typer.Exit(MISSED)
@@ -195,24 +199,7 @@ def _print_process(written: Written, *, json: bool) -> None:
         [words[one.variant], f"{one.rate_median:,.0f}", f"{one.rate_min:,.0f} - {one.rate_max:,.0f}", str(one.rounds)]
         for one in result.summary
     ]
-    _print(["", "instances/s", "range", "rounds"], rows, result.bars, (written.json_file, written.html_file))
-
-
-def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequence[Bar], files: Sequence[Path]) -> None:
-    """Tables for people, and where the files are."""
-    console = Console()
-    found = Table(*columns)
-    for row in rows:
-        found.add_row(*row)
-    console.print(found)
-    if bars:
-        promised = Table("bar", "promised", "found", "")
-        for bar in bars:
-            value = "not measured" if bar.found is None else f"{bar.found:,.2f}"
-            promised.add_row(bar.name, bar.expected, value, "reached" if bar.reached else "missed")
-        console.print(promised)
-    for file in files:
-        console.print(str(file), soft_wrap=True, highlight=False)
+    print_tables(["", "instances/s", "range", "rounds"], rows, result.bars, (written.json_file, written.html_file))
 
 
 def _checked(values: dict[str, Any]) -> ProcessOptions:
@@ -220,12 +207,7 @@ def _checked(values: dict[str, Any]) -> ProcessOptions:
     try:
         return ProcessOptions(**values)
     except ProcessionError as error:
-        raise _refused(error) from None
-
-
-def _refused(error: ProcessionError) -> typer.Exit:
-    typer.echo(f"Error: {error}", err=True)
-    return typer.Exit(2)
+        raise refused(error) from None
 
 
 def _workers(text: str) -> tuple[int, int]:
@@ -237,18 +219,6 @@ def _workers(text: str) -> tuple[int, int]:
     return int(steps), int(jobs or steps)
 
 
-def _settings(texts: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE pairs."""
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            message = f"Expected --setting to be NAME=VALUE, found '{text}'"
-            raise typer.BadParameter(message)
-        found[name.strip()] = value.strip()
-    return found
-
-
 def _one_of(option: str, value: str, known: Any) -> str:  # noqa: ANN401 - a Literal is no type to the type checker
     """A value of a closed set."""
     values: tuple[str, ...] = known.__args__
@@ -257,5 +227,7 @@ def _one_of(option: str, value: str, known: Any) -> str:  # noqa: ANN401 - a Lit
         raise typer.BadParameter(message)
     return value
 
+
+queue_commands.mount(bench)
 
 __all__ = ["bench", "core_command", "feel_command", "process_command"]

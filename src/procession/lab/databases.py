@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from procession.lab.results import Books, DatabaseEnvironment, DatabaseWork
-from procession.lab.variants import Variant
 
 STATUS_NAMES = {0: "active", 1: "completed", 2: "terminated", 3: "suspended"}
 
@@ -33,6 +32,10 @@ class BenchDatabase(Protocol):
         """For each of these counts the instant (seconds since the epoch, this machine's clock) it was reached at."""
         ...
 
+    async def number(self, query: str) -> int:
+        """The one number that a query gives, read by a connection of its own."""
+        ...
+
     async def books(self) -> Books:
         """Everything that is there."""
         ...
@@ -49,8 +52,8 @@ class BenchDatabase(Protocol):
         """What it did in between; the product's connections must be closed by now, since each reports when it ends."""
         ...
 
-    async def flushes_per_s(self, seconds: float) -> float:
-        """Single rows committed one after the other, each on disk before the next."""
+    async def flushes_per_s(self, seconds: float) -> float | None:
+        """Single rows committed one after the other, each on disk before the next; None where there is no disk."""
         ...
 
     async def drop(self) -> None:
@@ -61,8 +64,8 @@ class BenchDatabase(Protocol):
 class BenchDatabases(Protocol):
     """Where such databases come from: one server, or a folder."""
 
-    async def create(self, variant: Variant) -> BenchDatabase:
-        """An empty database with the settings of a variant."""
+    async def create(self, commit: str) -> BenchDatabase:
+        """An empty database; `commit` is on | async on PostgreSQL, NORMAL | FULL on SQLite."""
         ...
 
     async def environment(self) -> DatabaseEnvironment:

@@ -34,9 +34,14 @@ def definitions(name: str) -> dict[str, Definition]:
 
 
 def chain(length: int) -> dict[str, Definition]:
-    """One process of so many service tasks in a row."""
+    """One process of so many service tasks in a row, compiled."""
+    return _by_id(chain_model(length), "chain")
+
+
+def chain_model(length: int) -> bytes:
+    """The same as a model; its id is `chain`, the type of its jobs `work`."""
     tasks = "".join(_CHAIN_TASK.format(number=number, before=number - 1) for number in range(1, length + 1))
-    return _by_id(_CHAIN.format(tasks=tasks, length=length).encode(), "chain")
+    return _CHAIN.format(tasks=tasks, length=length).encode()
 
 
 def _by_id(content: bytes, name: str) -> dict[str, Definition]:

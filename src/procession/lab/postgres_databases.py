@@ -14,12 +14,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import msgspec
-import psutil
 
+from procession.lab._processor import processor_seconds
 from procession.lab.databases import books_of
 from procession.lab.postgres_server import PostgresServer
 from procession.lab.results import Books, DatabaseEnvironment, DatabaseWork, RowsWritten
-from procession.lab.variants import Variant
 
 Connection = Any  # asyncpg.Connection, whose stubs are generic in the record class
 
@@ -53,18 +52,18 @@ class PostgresDatabases:
         self._url = own.url() if own is not None else url
         self._names: list[str] = []
 
-    async def create(self, variant: Variant) -> PostgresDatabase:
+    async def create(self, commit: str) -> PostgresDatabase:
         """An empty database; asynchronous commit is a setting of the database, and of the product's URL."""
         name = f"procession_bench_{secrets.token_hex(6)}"
         self._names.append(name)  # before it is made: whatever interrupts us, it is known
         connection: Connection = await asyncpg.connect(self._url)
         try:
             await connection.execute(f"create database {name} template template0 encoding 'UTF8'")
-            if variant.commit == "async":
+            if commit == "async":
                 await connection.execute(f"alter database {name} set synchronous_commit = off")
         finally:
             await connection.close()
-        database = PostgresDatabase(self._url, name, self._own, asynchronous=variant.commit == "async")
+        database = PostgresDatabase(self._url, name, self._own, asynchronous=commit == "async")
         await database.open()
         return database
 
@@ -142,8 +141,18 @@ class PostgresDatabase:
 
     async def completed(self) -> int:
         """A count of rows, as anybody would count them."""
+        return await self.number(_COMPLETED)
+
+    async def number(self, query: str) -> int:
+        """The one number of a query."""
         self._own_commits += 1
-        return await self._lab.fetchval(_COMPLETED)
+        return await self._lab.fetchval(query)
+
+    async def hold(self) -> Connection:
+        """Begin a transaction that sees everything as it is now, with a number of its own; close it to end it."""
+        connection: Connection = await asyncpg.connect(self._lab_url)
+        await connection.execute("begin isolation level repeatable read; select pg_current_xact_id()")
+        return connection
 
     async def ends(self, counts: Sequence[int]) -> dict[int, float]:
         """By the times that the server wrote into the rows."""
@@ -207,7 +216,7 @@ class PostgresDatabase:
         wal = await self._lab.fetchrow(_WAL)
         rows = await self._lab.fetch(_ROWS)
         return _Counts(
-            cpu_s=None if self._own is None else _processor_seconds(self._own.pid),
+            cpu_s=None if self._own is None else processor_seconds(self._own.pid),
             commits=commits,
             wal_bytes=wal[0],
             wal_records=wal[1],
@@ -259,17 +268,3 @@ class _Counts(msgspec.Struct, kw_only=True, frozen=True):
 
 def _values(written: RowsWritten) -> tuple[int, int, int]:
     return written.inserted, written.updated, written.deleted
-
-
-def _processor_seconds(pid: int) -> float:
-    """Processor time of a server: its first process, those of its children that have ended, and those that run."""
-    first = psutil.Process(pid)
-    own = first.cpu_times()
-    total = own.user + own.system + own.children_user + own.children_system
-    for child in first.children():
-        try:
-            times = child.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += times.user + times.system
-    return total

@@ -37,7 +37,7 @@ class Show(Protocol):
         """So many runs will follow."""
         ...
 
-    def begin_run(self, variant: Variant, round_number: int, instances: int) -> None:
+    def begin_run(self, words: str, round_number: int, total: int) -> None:
         """A run begins: a fresh database is being made."""
         ...
 
@@ -56,7 +56,7 @@ class Silence:
     def begin(self, runs: int) -> None:
         """Say nothing."""
 
-    def begin_run(self, variant: Variant, round_number: int, instances: int) -> None:
+    def begin_run(self, words: str, round_number: int, total: int) -> None:
         """Say nothing."""
 
     def completed(self, count: int) -> None:
@@ -146,8 +146,8 @@ class _Bench:
 
     async def _one(self, variant: Variant, round_number: int, databases: BenchDatabases, stub_url: str) -> None:
         """One run on a database of its own; kept even if it is interrupted."""
-        self._show.begin_run(variant, round_number, self._options.instances)
-        database = await databases.create(variant)
+        self._show.begin_run(variant.words, round_number, self._options.instances)
+        database = await databases.create(variant.commit)
         run = ProcessRun(self._options, variant, round_number, database, stub_url)
         self._result.runs.append(run.run)
         try:

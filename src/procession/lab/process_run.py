@@ -154,7 +154,7 @@ class ProcessRun:
         run.seconds = round(self._seen_at - first, 4)
         run.rate = round(run.completed / run.seconds, 1) if run.seconds > 0 else 0.0
         if reports:
-            run.start_latency = _latency([ms for report in reports for ms in report.latencies_ms])
+            run.start_latency = latency_of([ms for report in reports for ms in report.latencies_ms])
             run.client = ClientWork(
                 cpu_s=round(sum(report.cpu_s for report in reports), 3),
                 calls=sum(report.calls for report in reports),
@@ -194,7 +194,7 @@ def _headroom(ready: list[Ready]) -> Headroom:
     )
 
 
-def _latency(milliseconds: list[float]) -> Latency | None:
+def latency_of(milliseconds: list[float]) -> Latency | None:
     """Percentiles by rank."""
     if not milliseconds:
         return None

@@ -20,8 +20,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from procession.lab.queue_results import QueueRun
 from procession.lab.results import Run
-from procession.lab.variants import Variant
 
 
 class ProgressShow:
@@ -56,10 +56,10 @@ class ProgressShow:
         """So many runs will follow."""
         self._all = self._progress.add_task("all runs", total=runs)
 
-    def begin_run(self, variant: Variant, round_number: int, instances: int) -> None:
+    def begin_run(self, words: str, round_number: int, total: int) -> None:
         """A bar for the run."""
-        self._words = variant.words
-        self._run = self._progress.add_task(f"round {round_number}: {variant.words}", total=instances)
+        self._words = words
+        self._run = self._progress.add_task(f"round {round_number}: {words}", total=total)
 
     def completed(self, count: int) -> None:
         """Move the run's bar."""
@@ -68,13 +68,23 @@ class ProgressShow:
 
     def end_run(self, run: Run) -> None:
         """A line in place of the run's bar."""
+        self._end(run.round, f"{run.rate:,.0f} instances/s", "" if run.is_whole else run.problem or "interrupted")
+
+    def end_queue_run(self, run: QueueRun, unit: str) -> None:
+        """The same for a run of the queue."""
+        found = f"{run.rate:,.0f} {unit}" + (" (cut)" if run.cut else "")
+        if unit == "ms" and run.latency is not None:
+            found = f"p50 {run.latency.p50_ms:g} ms, p99 {run.latency.p99_ms:g} ms"
+        self._end(run.round, found, "" if run.is_whole else run.problem or "interrupted")
+
+    def _end(self, round_number: int, found: str, problem: str) -> None:
         if self._run is not None:
             self._progress.remove_task(self._run)
             self._run = None
         if self._all is not None:
             self._progress.advance(self._all)
-        found = f"{run.rate:,.0f} instances/s" if run.is_whole else f"not whole: {run.problem or 'interrupted'}"
-        self._console.print(f"round {run.round}  {self._words}: {found}", highlight=False)
+        words = f"not whole: {problem}" if problem else found
+        self._console.print(f"round {round_number}  {self._words}: {words}", highlight=False, markup=False)
 
 
 class CasesShow:

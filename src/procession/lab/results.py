@@ -236,7 +236,7 @@ class FeelResult(Record, kw_only=True):
     bars: list[Bar] = []
 
 
-def write_json(result: Result | CoreResult | FeelResult, path: Path) -> None:
+def write_json(result: Record, path: Path) -> None:
     """Write the result, replacing an older one in one go, so that a kill leaves the one or the other."""
     partial = path.with_suffix(".partial")
     partial.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")

@@ -14,7 +14,6 @@ from typing import Any
 
 from procession.lab.databases import books_of
 from procession.lab.results import Books, DatabaseEnvironment, DatabaseWork
-from procession.lab.variants import Variant
 
 BUSY_S = 10.0
 
@@ -26,12 +25,12 @@ class SqliteDatabases:
         self._folder = tempfile.TemporaryDirectory(prefix="procession-bench-", ignore_cleanup_errors=True)
         self._made = 0
 
-    async def create(self, variant: Variant) -> SqliteDatabase:
+    async def create(self, commit: str) -> SqliteDatabase:
         """A folder with a file that is not there yet; the product makes it."""
         self._made += 1
         folder = Path(self._folder.name, str(self._made))
         folder.mkdir()  # noqa: ASYNC240 - at once, so that no cancellation can come in between
-        return SqliteDatabase(folder, variant.commit)
+        return SqliteDatabase(folder, commit)
 
     async def environment(self) -> DatabaseEnvironment:
         """The library's version; how it is used is the product's choice."""
@@ -65,7 +64,11 @@ class SqliteDatabase:
 
     async def completed(self) -> int:
         """A count of rows, as anybody would count them."""
-        return (await self._read("select count(*) from procession_instance where status = 1"))[0][0]
+        return await self.number("select count(*) from procession_instance where status = 1")
+
+    async def number(self, query: str) -> int:
+        """The one number of a query."""
+        return (await self._read(query))[0][0]
 
     async def ends(self, counts: Sequence[int]) -> dict[int, float]:
         """By the times that the product wrote into the rows."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
 from procession.errors import Misconfigured
 
 Way = Literal["methods", "service"]
-Database = Literal["postgres", "sqlite"]
+Database = Literal["postgres", "sqlite", "mariadb", "memory"]
+
+AnyVariant = TypeVar("AnyVariant")
 
 
 class Variant(msgspec.Struct, kw_only=True, frozen=True):
@@ -76,9 +78,9 @@ def chosen_variants(patterns: str, *, ceiling: bool) -> list[Variant]:
     ]
 
 
-def rotation(variants: Sequence[Variant], rounds: int) -> list[tuple[int, Variant]]:
+def rotation(variants: Sequence[AnyVariant], rounds: int) -> list[tuple[int, AnyVariant]]:
     """The runs in order: round by round, every second round backwards, so that no variant always follows another."""
-    runs: list[tuple[int, Variant]] = []
+    runs: list[tuple[int, AnyVariant]] = []
     for number in range(1, rounds + 1):
         order = variants if number % 2 else variants[::-1]
         runs += [(number, variant) for variant in order]

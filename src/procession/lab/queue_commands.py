@@ -1,0 +1,116 @@
+"""`procession bench queue` as a command: options in, tables out. It measures nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from procession.errors import ProcessionError
+from procession.lab._command_parts import (
+    INTERRUPTED,
+    MISSED,
+    OUT,
+    Json,
+    Out,
+    Setting,
+    Url,
+    print_tables,
+    refused,
+    settings_of,
+)
+from procession.lab.loop import run
+from procession.lab.options import OWN_SERVER_SETTINGS
+from procession.lab.progress import ProgressShow
+from procession.lab.queue_bench import QueueWritten, bench_queue
+from procession.lab.queue_orders import QueueOptions
+from procession.lab.queue_variants import all_queue_variants
+
+Measure = Callable[[ProgressShow, Callable[[QueueWritten], None]], Coroutine[Any, Any, Any]]
+
+
+def mount(bench: typer.Typer) -> None:
+    """Add the command."""
+    bench.command("queue")(queue_command)
+
+
+def queue_command(  # noqa: PLR0913 - an option of the command line is an argument to typer
+    *,
+    variants: Annotated[
+        str, typer.Option(help="Names or patterns, with commas: '*-drain,sqlite-*'; '*' for every store.")
+    ] = "postgres-*",
+    rounds: Annotated[int, typer.Option(help="Rounds; every second one runs backwards.")] = 3,
+    scale: Annotated[float, typer.Option(help="Jobs of each run, as a share of the usual number.")] = 1.0,
+    concurrency: Annotated[int, typer.Option(help="Handlers at once.")] = 100,
+    seconds: Annotated[float, typer.Option(help="How long a run may take; then it is cut.")] = 30.0,
+    ceiling: Annotated[bool, typer.Option(help="Also run bare statements in the same rounds.")] = True,
+    url: Url = "",
+    setting: Setting = None,
+    names: Annotated[bool, typer.Option("--list", help="Print the names of the variants and end.")] = False,
+    out: Out = OUT,
+    json: Json = False,
+) -> None:
+    """The queue: inserts, drains, latency, steps, on PostgreSQL, SQLite, MariaDB and in memory."""
+    if names:
+        for variant in all_queue_variants():
+            typer.echo(f"{variant.name:34} {variant.words}")
+        return
+    try:
+        options = QueueOptions(
+            rounds=rounds,
+            variants=variants,
+            scale=scale,
+            concurrency=concurrency,
+            seconds_max=seconds,
+            ceiling=ceiling,
+            url=url,
+            server_settings={**OWN_SERVER_SETTINGS, **settings_of(setting)},
+            out=out,
+        )
+    except ProcessionError as error:
+        raise refused(error) from None
+    measure_and_print(lambda show, written: bench_queue(options, show, written=written), json=json)
+
+
+def measure_and_print(measure: Measure, *, json: bool) -> None:
+    """Measure with bars on the terminal; after Ctrl-C or SIGTERM say what there is and where."""
+    kept: list[QueueWritten] = []
+    try:
+        with ProgressShow() as show:
+            run(measure(show, kept.append))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        if kept:
+            print_queue(kept[-1], json=json)
+        raise typer.Exit(INTERRUPTED) from None
+    except ProcessionError as error:
+        raise refused(error) from None
+    print_queue(kept[-1], json=json)
+    if not all(one.is_whole for one in kept[-1].result.runs):
+        raise typer.Exit(MISSED)
+
+
+def print_queue(written: QueueWritten, *, json: bool) -> None:
+    """The result as it was asked for."""
+    result = written.result
+    if json:
+        typer.echo(msgspec.json.encode(result).decode())
+        return
+    words = {str(variant["name"]): str(variant["words"]) for variant in result.variants}
+    rows = [
+        [
+            words[one.variant],
+            f"{one.median:,.3g} ms" if one.unit == "ms" else f"{one.median:,.0f}",
+            f"{one.least:,.3g} - {one.most:,.3g}" if one.unit == "ms" else f"{one.least:,.0f} - {one.most:,.0f}",
+            "" if one.p99_median is None else f"{one.p99_median:,.3g}",
+            "" if one.wal_bytes_per_job is None else f"{one.wal_bytes_per_job:,.0f}",
+            "" if one.jobs_per_commit is None else f"{one.jobs_per_commit:,.1f}",
+            "" if one.client_us_per_job is None else f"{one.client_us_per_job:,.1f}",
+            "" if one.database_us_per_job is None else f"{one.database_us_per_job:,.1f}",
+        ]
+        for one in result.summary
+    ]
+    columns = ["", "per second, or p50", "range", "p99 ms", "WAL bytes", "jobs/commit", "client µs", "database µs"]
+    print_tables(columns, rows, result.bars, (written.json_file, written.html_file))
