@@ -50,6 +50,7 @@ from procession.store.rows import (
 )
 from procession.store.rows.keeping import Kept
 from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch, StoredBatchError
+from procession.store.watch_port import Watching
 
 Clock = Callable[[], int]
 
@@ -79,8 +80,8 @@ class StepTransaction(Protocol):
         ...
 
 
-class Store(Queue, Protocol):
-    """A database, as the engine sees it. The queue's half is in ``queue_port.py``."""
+class Store(Queue, Watching, Protocol):
+    """A database, as the engine sees it. The queue's half is in ``queue_port.py``, looks of pages in ``watch_port.py``."""
 
     name: str  # memory | sqlite | postgres | mysql
     lanes: int  # how many commits may usefully be under way at once (1: a single writer)

@@ -14,7 +14,7 @@ from procession.store._shared.queue.calls import QueueCalls
 from procession.store._shared.queue.claiming import claim_limited, room_left
 from procession.store._shared.queue.script import Ask, Rows, Script, run_at_once
 from procession.store._shared.queue.settling import with_lost
-from procession.store.memory import _jobs, _queue_jobs, _queue_lists, _queue_rules, _queue_watch
+from procession.store.memory import _jobs, _queue_jobs, _queue_lists, _queue_rules, _queue_watch, _watch
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
@@ -27,6 +27,7 @@ STATEMENTS: Final = {
     **_queue_lists.STATEMENTS,
     **_queue_rules.STATEMENTS,
     **_queue_watch.STATEMENTS,
+    **_watch.STATEMENTS,
 }
 
 

@@ -74,6 +74,8 @@ class QueueTables:
         self.pauses: dict[tuple[int, str], tuple[int, str]] = {}
         self.places: dict[tuple[str, str], int] = {}
         self.stats: dict[tuple[int, str, str], list[int]] = {}
+        self.tally: dict[tuple[int, int, int], int] = {}  # (definition, place, measure)
+        self.tally_cursor: dict[int, tuple[int, int, int]] = {}
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 
     # -- changes ----------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from procession.testing.conformance.ordering import TestOrder
 from procession.testing.conformance.persisting import TestDurability, TestMigrations
 from procession.testing.conformance.refusing import TestRefusals
 from procession.testing.conformance.stage import ManualClock, Reopen
+from procession.testing.conformance.watching import TestFindInstances, TestTally, TestWatching
 
 __all__ = [
     "ManualClock",
@@ -43,6 +44,7 @@ __all__ = [
     "TestFences",
     "TestFindDecision",
     "TestFindDefinition",
+    "TestFindInstances",
     "TestFinish",
     "TestForms",
     "TestHints",
@@ -65,6 +67,8 @@ __all__ = [
     "TestSignals",
     "TestStartChannels",
     "TestSubscribe",
+    "TestTally",
     "TestUserTasks",
     "TestWaitingJobs",
+    "TestWatching",
 ]

@@ -19,6 +19,7 @@ from procession.store._shared.queue.script import Script
 from procession.store._shared.queue.settling import Settled, check_once
 from procession.store._shared.queue.submitting import submit
 from procession.store._shared.queue.sweeping import sweep
+from procession.store._shared.watching.calls import WatchCalls
 from procession.store.rows import JobFence, JobOutcome, NewJob
 from procession.store.rows.queue import (
     Answer,
@@ -53,7 +54,7 @@ from procession.store.rows.queue_reading import (
 T = TypeVar("T")
 
 
-class QueueCalls:
+class QueueCalls(WatchCalls):
     """The calls of ``queue_port.Queue``."""
 
     async def _run_script(self, make: Callable[[int], Script[T]], *, reads: bool = False) -> T:

@@ -1,0 +1,1 @@
+"""What pages look at, written once for all stores as scripts; see ``store/watch_port.py``."""

@@ -1,0 +1,6 @@
+-- Incidents by key.
+SELECT
+    `key`, instance, element_instance, element, definition, process_id, kind, message, job, created_at, fingerprint,
+    tenant
+FROM procession_incident
+WHERE `key` IN (:a)

@@ -1,0 +1,10 @@
+-- Numbers that differ when something changed.
+SELECT
+    COALESCE((SELECT MAX(position) FROM procession_history), 0) + :a,
+    COALESCE((SELECT MAX(`key`) FROM procession_instance), 0),
+    COALESCE((SELECT MAX(`key`) FROM procession_job), 0),
+    COALESCE((SELECT MAX(`key`) FROM procession_incident), 0),
+    COALESCE((SELECT MAX(`key`) FROM procession_user_task), 0),
+    COALESCE((SELECT CAST(SUM(emitted + state + 1) AS SIGNED) FROM (
+        SELECT emitted, state FROM procession_batch ORDER BY `key` DESC LIMIT 100
+    ) AS batch), 0)

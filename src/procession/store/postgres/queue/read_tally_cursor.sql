@@ -1,0 +1,2 @@
+-- How far the history was counted.
+select txid, position, moved_at from procession.tally_cursor where ($1::json ->> 0)::bigint = 0

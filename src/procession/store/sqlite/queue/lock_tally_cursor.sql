@@ -1,0 +1,2 @@
+-- How far the history was counted; there is one writer.
+SELECT txid, position, moved_at FROM procession_tally_cursor WHERE json_extract(?1, '$[0]') = 0

@@ -1,0 +1,4 @@
+-- What was counted of these definitions.
+SELECT definition, place, measure, times
+FROM procession_tally
+WHERE definition IN (SELECT value FROM json_each(?1))
