@@ -58,6 +58,7 @@ from procession.store.rows.queue import (
     Deletion,
     Fired,
     Firing,
+    JobChange,
     NewJobBatch,
     Pause,
     PauseKind,
@@ -241,6 +242,17 @@ class Administering(Protocol):
         """``requeue_jobs`` for the next ``which.limit`` jobs above ``which.after``."""
         ...
 
+    async def change_jobs(self, keys: Sequence[int], change: JobChange) -> list[int]:
+        """Change plain jobs that wait, where they wait: those that were changed.
+
+        One that ages has no priority to change. One that is due later or sooner waits for its limits anew.
+        """
+        ...
+
+    async def change_where(self, which: QueueFilter, change: JobChange) -> BulkResult:
+        """``change_jobs`` for the next ``which.limit`` jobs above ``which.after``."""
+        ...
+
     async def expire_archive(self, limit: int) -> int:
         """Delete archived jobs whose time is over and whose output nobody waits for; unique keys, counts likewise."""
         ...
@@ -278,6 +290,10 @@ class Administering(Protocol):
 
         False where it was the rule already. Raises NotFound where no job has named the limit yet.
         """
+        ...
+
+    async def drop_limit(self, key: str) -> None:
+        """Delete a limit. Raises NotFound; Conflict while jobs run by it or wait for it."""
         ...
 
     async def sweep(self) -> SweepReport:

@@ -123,6 +123,12 @@ def expire_limits(q: QueueTables, limit: Rows, before_us: int) -> Rows:
     return []
 
 
+def drop_limits(q: QueueTables, keys: Rows) -> Rows:
+    for key in keys:
+        q.drop(q.limits, key)
+    return []
+
+
 def list_limits(q: QueueTables, rows: Rows) -> Rows:
     which = rows[0]
     keys = [
@@ -288,8 +294,8 @@ def lock_pauses(q: QueueTables, rows: Rows) -> Rows:
 def add_stats(q: QueueTables, rows: Rows) -> Rows:
     for row in rows:
         name = (row["minute"], row["queue"], row["type"])
-        before = q.stats.get(name, [0, 0, 0, 0])
-        new = [row["succeeded"], row["failed"], row["retried"], row["run_ms"]]
+        before = q.stats.get(name, [0] * 5)
+        new = [row["enqueued"], row["succeeded"], row["failed"], row["retried"], row["run_ms"]]
         q.put(q.stats, name, [old + more for old, more in zip(before, new, strict=True)])
     return []
 
@@ -323,6 +329,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
         for each in (
             *(hold_unique, lock_unique, take_unique, free_unique, expire_unique, drop_unique, lock_limits, count_slots),
             *(update_limits, add_limits, take_slots, slots_of, free_slots, drop_slots, expire_limits, list_limits),
+            drop_limits,
             *(count_limited, add_dependencies, dependents, resolve, unresolved, drop_dependencies, parents_of),
             *(lock_batches, update_batches, add_batches, batch_parent, list_job_batches, add_fair, lock_fair),
             *(set_fair, count_log, add_log, delete_logs, list_log, list_pauses, add_pauses, remove_pauses),

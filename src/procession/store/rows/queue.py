@@ -107,6 +107,15 @@ class BulkResult(Row, kw_only=True):
     doomed: int = 0  # jobs that were deleted because they came after one that was
 
 
+class JobChange(Row, kw_only=True):
+    """What changes of jobs that wait; None leaves a thing as it is."""
+
+    priority: int | None = None
+    retries: int | None = None  # attempts left
+    run_at: int = 0  # due then; 0: as it was
+    delay_ms: int | None = None  # due so long from now
+
+
 class PauseKind(IntEnum):
     """What is paused."""
 

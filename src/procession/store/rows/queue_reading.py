@@ -89,9 +89,12 @@ class QueueStats(Row, kw_only=True):
     """How a queue stands."""
 
     queue: str
-    counts: dict[int, int]  # by state
+    counts: dict[int, int]  # by state, each up to COUNTED_MAX (but READY ones: of all queues together)
+    beyond: list[int] = []  # states of which there may be more than counted
     oldest_at: int = 0  # since when the oldest READY (or due THROTTLED) job waits; 0: none does
     paused: bool = False
+    pause_reason: str = ""
+    paused_at: int = 0
 
 
 class StatRow(Row, kw_only=True):
@@ -100,6 +103,7 @@ class StatRow(Row, kw_only=True):
     minute: int  # instant of its beginning
     queue: str
     type: str = ""
+    enqueued: int = 0  # put into the queue; of jobs that a caller's own transaction inserts, nothing is counted
     succeeded: int = 0
     failed: int = 0
     retried: int = 0
@@ -135,6 +139,14 @@ class StoredJobBatch(Row, kw_only=True):
     tenant: str = ""
 
 
+class PastFiring(Row, kw_only=True):
+    """A firing of a recurring job."""
+
+    at: int
+    due_at: int = 0  # the time that it stood for; 0: somebody triggered it
+    jobs: list[int] = []  # what it inserted; none where the run was passed over
+
+
 class StoredRecurring(Row, kw_only=True):
     """A recurring job as it stands."""
 
@@ -152,6 +164,7 @@ class StoredRecurring(Row, kw_only=True):
     version: int
     created_at: int
     tenant: str = ""
+    firings: list[PastFiring] = []  # the last FIRINGS_KEPT_MAX, oldest first
 
 
 class ParentResult(Row, kw_only=True):

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from procession import limits
-from procession.errors import InvalidValue
+from procession.errors import Conflict, InvalidValue, NotFound
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import After
 from procession.store.rows import JobEnd
-from procession.store.rows.queue import Deletion, NewJobBatch, PauseKind
+from procession.store.rows.queue import Deletion, JobChange, NewJobBatch, PauseKind
 from procession.store.rows.queue_reading import QueueFilter, StatRow
 from procession.testing.conformance.queue_stage import (
     QueueStore,
@@ -148,13 +148,25 @@ class TestLook:
         assert [found[name].oldest_at for name in found] == [0, start, 0, start]
         assert [found[name].paused for name in found] == [False, False, True, False]
 
+    async def test_counts_end_at_a_bound_and_say_so(
+        self, store: QueueStore, keys: Keys, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(limits, "COUNTED_MAX", 2)
+        await store.submit([job_with(keys, title="x") for _ in range(3)] + [job_with(keys, delay_ms=5)])
+        await store.submit([job_with(keys, queue="b", priority=n, title="y") for n in (1, 9)])
+        found = {each.queue: each for each in await store.queue_stats()}
+        assert found["mail"].counts == {JobState.READY: 2, JobState.SCHEDULED: 1}
+        assert [found[name].beyond for name in ("mail", "b")] == [[JobState.READY], []]
+
     async def test_counts_per_minute_add_up(self, store: QueueStore, clock: ManualClock) -> None:
         minute = clock() // MINUTE * MINUTE
-        first = StatRow(minute=minute, queue="mail", type="send", succeeded=3, run_ms=40)
+        first = StatRow(minute=minute, queue="mail", type="send", enqueued=5, succeeded=3, run_ms=40)
         await store.add_stats([first, StatRow(minute=minute + MINUTE, queue="a", failed=1)])
         await store.add_stats([StatRow(minute=minute, queue="mail", type="send", succeeded=1, retried=2)])
         rows = await store.stats(since=minute, until=minute + 2 * MINUTE)
-        assert rows[0] == StatRow(minute=minute, queue="mail", type="send", succeeded=4, retried=2, run_ms=40)
+        assert rows[0] == StatRow(
+            minute=minute, queue="mail", type="send", enqueued=5, succeeded=4, retried=2, run_ms=40
+        )
         assert rows[1:] == [StatRow(minute=minute + MINUTE, queue="a", failed=1)]
         assert await store.stats(since=minute, until=minute + MINUTE, queue="a") == []
         with pytest.raises(InvalidValue, match="minute"):
@@ -165,7 +177,59 @@ class TestLook:
 
 
 class TestOperate:
-    """Delete, requeue, pause."""
+    """Delete, requeue, change, pause."""
+
+    async def test_what_waits_is_changed_where_it_waits(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        ready, late = job_with(keys, title="x"), job_with(keys, delay_ms=9_000)
+        child = job_with(keys, after=[After(ready.key)])
+        ageing = job_with(keys, ageing_ms=5)
+        await store.submit([ready, late, child, ageing])
+        changed = await store.change_jobs([ready.key, late.key, child.key, ageing.key, 1], JobChange(priority=7))
+        assert changed == [ready.key, late.key, child.key]
+        assert await store.change_jobs([late.key], JobChange(delay_ms=0, retries=9)) == [late.key]
+        seen = await details(store, late.key)
+        assert (seen.state, seen.priority, seen.retries) == (JobState.READY, 7, 9)
+        assert await store.change_jobs([ready.key, child.key], JobChange(run_at=clock() + 60_000)) == [
+            ready.key,
+            child.key,
+        ]
+        assert await state_of(store, ready.key) == JobState.SCHEDULED
+        assert await state_of(store, child.key) == JobState.AWAITING
+        run, _ = await take(store, 1)
+        assert run.key == late.key
+        assert await store.change_jobs([late.key], JobChange(priority=1)) == []
+        some = await store.change_where(QueueFilter(queue="mail", limit=9), JobChange(priority=-1))
+        assert (some.done, some.after) == (2, 0)
+        await is_clean(store)
+
+    async def test_a_limited_job_that_is_due_later_leaves_its_place_to_others(
+        self, store: QueueStore, keys: Keys
+    ) -> None:
+        jobs = [job_with(keys, limits=mutex()) for _ in range(3)]
+        await store.submit(jobs)
+        (run,) = await take(store, 5)
+        await store.change_jobs([jobs[1].key], JobChange(delay_ms=60_000))
+        await end(store, run, JobEnd.DONE)
+        (run,) = await take(store, 5)
+        assert run.key == jobs[2].key
+        await end(store, run, JobEnd.DONE)
+        await is_clean(store)
+
+    async def test_a_limit_is_dropped_when_it_holds_nobody(self, store: QueueStore, keys: Keys) -> None:
+        await store.submit([job_with(keys, limits=mutex())])
+        (limit,) = await store.limits()
+        with pytest.raises(Conflict, match="1 wait"):
+            await store.drop_limit(limit.key)
+        (run,) = await take(store, 1)
+        with pytest.raises(Conflict, match="1 jobs run"):
+            await store.drop_limit(limit.key)
+        await end(store, run, JobEnd.DONE)
+        await store.drop_limit(limit.key)
+        assert await store.limits() == []
+        with pytest.raises(NotFound):
+            await store.drop_limit(limit.key)
 
     async def test_what_does_not_run_is_deleted_with_the_reason(self, store: QueueStore, keys: Keys) -> None:
         jobs = [new_job(keys), job_with(keys, delay_ms=5), job_with(keys, limits=mutex())]

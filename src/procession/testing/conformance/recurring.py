@@ -16,7 +16,7 @@ from procession.jobs.options import JobOptions, Limit, Unique
 from procession.jobs.recurring import plan_firing
 from procession.store.rows import NewJob
 from procession.store.rows.queue import Fired, Firing, Missed, RecurringJob
-from procession.store.rows.queue_reading import StoredRecurring
+from procession.store.rows.queue_reading import PastFiring, StoredRecurring
 from procession.testing.conformance.queue_stage import QueueStore, details, end, is_clean, job_with, run_all, take
 from procession.testing.conformance.stage import ManualClock, new_job, read
 
@@ -84,6 +84,7 @@ class TestRecurring:
         assert read(job.args) == {"a": 1.5}
         found = await _one(store)
         assert (found.fired, found.last_job, found.last_at) == (1, job.key, row.next_at)
+        assert found.firings == [PastFiring(at=clock(), due_at=row.next_at, jobs=[job.key])]
         assert found.next_at > clock()
         assert (await store.due_recurring(10))[0] == []
 

@@ -28,6 +28,7 @@ from procession.store.rows.queue import (
     Deletion,
     Fired,
     Firing,
+    JobChange,
     NewJobBatch,
     Pause,
     PauseKind,
@@ -211,6 +212,18 @@ class QueueCalls(WatchCalls):
         done = await self.requeue_jobs(keys, retries=retries) if keys else []
         return BulkResult(done=len(done), after=after)
 
+    async def change_jobs(self, keys: Sequence[int], change: JobChange) -> list[int]:
+        """Change plain jobs where they wait."""
+        changed = await self._run_script(lambda now: operating.change_jobs(keys, change, now))
+        await self._wake(changed.woken)
+        return changed.keys
+
+    async def change_where(self, which: QueueFilter, change: JobChange) -> BulkResult:
+        """Change the next page of what a filter means."""
+        keys, after = await self._page(which)
+        done = await self.change_jobs(keys, change) if keys else []
+        return BulkResult(done=len(done), after=after)
+
     async def expire_archive(self, limit: int) -> int:
         """Forget what is over."""
         return await self._run_script(lambda now: operating.expire_archive(limit, now))
@@ -252,6 +265,10 @@ class QueueCalls(WatchCalls):
         queues = await self._run_script(lambda now: set_limit(rule, now))
         await self._wake(queues or [])
         return queues is not None
+
+    async def drop_limit(self, key: str) -> None:
+        """Delete a limit that holds nobody."""
+        await self._run_script(lambda now: operating.drop_limit(key, now))
 
     async def sweep(self) -> SweepReport:
         """Repair, and report."""

@@ -13,16 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from procession import limits
-from procession.jobs.kinds import JobState
 from procession.jobs.options import JobOptions
 from procession.jobs.transitions import ARCHIVED
 from procession.store._shared.queue.script import Script, as_bytes, ask_for
 from procession.store.rows.queue_reading import JobDetails, JobLink, JobsFound, QueueFilter
 
 _decode_options: Final = msgspec.json.Decoder(JobOptions).decode
-INDEXED: Final = frozenset(
-    (JobState.READY, JobState.RUNNING, JobState.SCHEDULED, JobState.AWAITING, JobState.THROTTLED, JobState.FAILED)
-)
 
 
 def find_jobs(which: QueueFilter) -> Script[JobsFound]:
@@ -111,7 +107,7 @@ def _candidates(which: QueueFilter) -> Script[list[int] | None]:
     most = limits.CANDIDATES_MAX + 1
     if which.batch:
         rows = yield from ask_for("find_in_batch", [{"batch": which.batch, "most": most}])
-    elif which.state in INDEXED:
+    elif which.state >= 0:
         rows = yield from ask_for("find_in_states", [{"states": [which.state], "queue": which.queue, "most": most}])
     else:
         return None

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from procession import limits
+from procession.errors import Conflict, NotFound
 from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import Trait
-from procession.store._shared.queue.ending import Counts, End, end_jobs, place_in_line
+from procession.store._shared.queue.ending import Counts, End, end_jobs, place_in_line, put_back
 from procession.store._shared.queue.rows import (
     JobRow,
     lock_batches,
@@ -21,8 +22,9 @@ from procession.store._shared.queue.rows import (
 )
 from procession.store._shared.queue.script import Script, ask_for
 from procession.store._shared.refusals import clean_text
-from procession.store.rows.queue import Deletion
+from procession.store.rows.queue import Deletion, JobChange
 
+WAITING = frozenset((JobState.READY, JobState.SCHEDULED, JobState.THROTTLED, JobState.AWAITING))
 _KEPT_WITHOUT_USE_MS = 24 * 3_600_000  # a limit's row that nobody uses: the next job brings its rule again
 
 
@@ -90,6 +92,48 @@ def requeue_jobs(keys: Sequence[int], retries: int, now: int) -> Script[Requeued
     yield from ask_for("set_deadlines", renewed)
     yield from end_jobs([], now, counts)
     return Requeued([job.key for job in chosen], sorted({job.queue for job in chosen}))
+
+
+def change_jobs(keys: Sequence[int], change: JobChange, now: int) -> Script[Requeued]:
+    """Change plain jobs where they wait; those that were."""
+    yield from _lock_around(keys)
+    jobs = yield from lock_jobs(keys)
+    chosen = [job for _, job in sorted(jobs.items()) if _may_change(job, change)]
+    is_moved = bool(change.run_at) or change.delay_ms is not None
+    moved: list[JobRow] = []
+    rest: list[JobRow] = []
+    for job in chosen:
+        if change.priority is not None:
+            job.priority = change.priority
+        if change.retries is not None:
+            job.retries = change.retries
+        if is_moved:
+            job.run_at = change.run_at or now + (change.delay_ms or 0)
+        (moved if is_moved and job.state != JobState.AWAITING else rest).append(job)
+    yield from write_jobs(rest)
+    woken = yield from put_back(moved, now)
+    return Requeued([job.key for job in chosen], sorted(woken | {job.queue for job in rest}))
+
+
+def _may_change(job: JobRow, change: JobChange) -> bool:
+    """Whether a job waits, and has what is to be changed: one that ages has given its priority up for its place."""
+    if job.kind != JobKind.TASK or job.instance or job.state not in WAITING:
+        return False
+    return not (job.has(Trait.AGEING) and change.priority is not None)
+
+
+def drop_limit(key: str, now: int) -> Script[None]:
+    """Delete a limit that nobody is held by. Raises NotFound, Conflict."""
+    del now
+    found = yield from lock_limits([key])
+    if key not in found:
+        raise NotFound(f"Expected a limit with the key {key!r}, found none")
+    waiting = sum(row[1] for row in (yield from ask_for("count_limited", [key])))
+    if found[key].used or waiting:
+        raise Conflict(
+            f"Expected limit {key!r} to hold nobody, but {found[key].used} jobs run by it and {waiting} wait"
+        )
+    yield from ask_for("drop_limits", [key])
 
 
 def expire_archive(limit: int, now: int) -> Script[int]:

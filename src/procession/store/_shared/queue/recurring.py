@@ -8,12 +8,13 @@ from typing import Any, Final
 import msgspec
 
 from procession.jobs.transitions import FINAL
+from procession.limits import FIRING_JOBS_SHOWN_MAX, FIRINGS_KEPT_MAX
 from procession.store._shared.queue.rows import read_jobs
 from procession.store._shared.queue.script import Script, as_bytes, ask_for, encode
 from procession.store._shared.queue.submitting import submit
 from procession.store.rows import NewJob
-from procession.store.rows.queue import Fired, Firing, RecurringJob
-from procession.store.rows.queue_reading import StoredRecurring
+from procession.store.rows.queue import Fired, Firing, RecurringJob, Submitted
+from procession.store.rows.queue_reading import PastFiring, StoredRecurring
 
 
 class Template(msgspec.Struct):
@@ -24,6 +25,7 @@ class Template(msgspec.Struct):
 
 
 _decode: Final = msgspec.json.Decoder(Template).decode
+_decode_firings: Final = msgspec.json.Decoder(list[PastFiring]).decode
 Row = dict[str, object]
 
 
@@ -86,9 +88,19 @@ def fire(firing: Firing, now: int) -> Script[Fired]:
         "last_at": firing.last_at or before.last_at,
         "last_job": submitted[-1].key if submitted else before.last_job,
         "fired": before.fired + len(submitted),
+        "firings": encode(_firings(before, firing, submitted, now)).decode(),
     }
     yield from ask_for("advance_recurring", [change])
     return Fired(applied=True, submitted=submitted)
+
+
+def _firings(before: StoredRecurring, firing: Firing, submitted: list[Submitted], now: int) -> list[PastFiring]:
+    """The last firings, with this one; one that only ends a cycle is none."""
+    if not firing.jobs:
+        return before.firings
+    due_at = 0 if firing.manual else firing.last_at
+    past = PastFiring(at=now, due_at=due_at, jobs=[each.key for each in submitted[-FIRING_JOBS_SHOWN_MAX:]])
+    return [*before.firings, past][-FIRINGS_KEPT_MAX:]
 
 
 def pause(name: str, tenant: str, *, paused: bool, next_at: int) -> Script[bool]:
@@ -170,4 +182,5 @@ def _stored(row: Any) -> StoredRecurring:  # noqa: ANN401 - a row of a statement
         group=row[11],
         job=msgspec.structs.replace(template.job, args=template.args.encode()),
         created_at=row[13],
+        firings=_decode_firings(as_bytes(row[14])) if row[14] else [],
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from procession import limits as limits_of
 from procession.jobs.kinds import JobState
 from procession.store._shared.queue.listing import details
 from procession.store._shared.queue.rows import lock_limits
@@ -72,13 +73,18 @@ def pauses() -> Script[list[Pause]]:
 def queue_stats(now: int) -> Script[list[QueueStats]]:
     """Every queue that has jobs or is paused, by name."""
     found: dict[str, QueueStats] = {}
-    for queue, state, count in (yield from ask_for("count_queues", [0])):
-        found.setdefault(queue, QueueStats(queue=queue, counts={})).counts[state] = count
+    most = limits_of.COUNTED_MAX
+    for queue, state, count in (yield from ask_for("count_queues", [most + 1])):
+        stats = found.setdefault(queue, QueueStats(queue=queue, counts={}))
+        stats.counts[state] = min(count, most)
+        if count > most:
+            stats.beyond.append(state)
     for queue, oldest in (yield from ask_for("oldest_ready", sorted(found), now)):
         found[queue].oldest_at = oldest or 0
     for pause in (yield from pauses()):
         if pause.kind == 0:
-            found.setdefault(pause.name, QueueStats(queue=pause.name, counts={})).paused = True
+            stats = found.setdefault(pause.name, QueueStats(queue=pause.name, counts={}))
+            stats.paused, stats.pause_reason, stats.paused_at = True, pause.reason, pause.since
     return [found[queue] for queue in sorted(found)]
 
 

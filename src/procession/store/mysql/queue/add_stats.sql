@@ -1,6 +1,6 @@
 -- Add to the counts per minute.
-INSERT INTO procession_job_stat (`minute`, queue, type, succeeded, failed, retried, run_ms)
-VALUES /* rows */ (?minute, ?queue, ?type, ?succeeded, ?failed, ?retried, ?run_ms) /* rows */
+INSERT INTO procession_job_stat (`minute`, queue, type, enqueued, succeeded, failed, retried, run_ms)
+VALUES /* rows */ (?minute, ?queue, ?type, ?enqueued, ?succeeded, ?failed, ?retried, ?run_ms) /* rows */
 ON DUPLICATE KEY UPDATE
-    succeeded = succeeded + VALUES(succeeded), failed = failed + VALUES(failed),
+    enqueued = enqueued + VALUES(enqueued), succeeded = succeeded + VALUES(succeeded), failed = failed + VALUES(failed),
     retried = retried + VALUES(retried), run_ms = run_ms + VALUES(run_ms)

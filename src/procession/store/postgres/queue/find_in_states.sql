@@ -12,5 +12,6 @@ select key from (
     union all (select key from procession.job where state = 4 and waits_for is null and 4 = any((select states from w)::int[]) order by queue, run_at, key limit (select most from w))
     union all (select key from procession.job where state = 4 and waits_for is not null and 4 = any((select states from w)::int[]) order by waits_for, priority desc, run_at, key limit (select most from w))
     union all (select key from procession.job where state = 5 and 5 = any((select states from w)::int[]) order by key limit (select most from w))
+    union all (select key from procession.job where state = 6 and 6 = any((select states from w)::int[]) order by key limit (select most from w))
 ) found
 limit (select most from w)

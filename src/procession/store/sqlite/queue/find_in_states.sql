@@ -15,5 +15,7 @@ SELECT key FROM (
     SELECT key FROM (SELECT key FROM procession_job WHERE state = 4 AND waits_for IS NOT NULL AND 4 IN (SELECT value FROM json_each(?1, '$[0].states')) ORDER BY waits_for, priority DESC, run_at, key LIMIT json_extract(?1, '$[0].most'))
     UNION ALL
     SELECT key FROM (SELECT key FROM procession_job WHERE state = 5 AND 5 IN (SELECT value FROM json_each(?1, '$[0].states')) ORDER BY key LIMIT json_extract(?1, '$[0].most'))
+    UNION ALL
+    SELECT key FROM (SELECT key FROM procession_job WHERE state = 6 AND 6 IN (SELECT value FROM json_each(?1, '$[0].states')) ORDER BY key LIMIT json_extract(?1, '$[0].most'))
 )
 LIMIT json_extract(?1, '$[0].most')

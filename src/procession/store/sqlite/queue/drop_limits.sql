@@ -1,0 +1,2 @@
+-- Limits that are held and have no use.
+DELETE FROM procession_limit WHERE key IN (SELECT value FROM json_each(?1))
