@@ -81,7 +81,7 @@ class StepTransaction(Protocol):
 
 
 class Store(Queue, Watching, Protocol):
-    """A database, as the engine sees it. The queue's half is in ``queue_port.py``, looks of pages in ``watch_port.py``."""
+    """A database, as the engine sees it. Its other parts: ``queue_port.py``, ``watch_port.py``."""
 
     name: str  # memory | sqlite | postgres | mysql
     lanes: int  # how many commits may usefully be under way at once (1: a single writer)
