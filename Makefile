@@ -16,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test chaos check format bench docs corpora lock changelog install clean
+.PHONY: help demo ui test chaos check format bench docs corpora lock changelog install clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
@@ -25,7 +25,11 @@ help:  ## print this list
 demo: $(INSTALLED)  ## run an order process from start to end, on SQLite
 	$(BIN)/python examples/order/demo.py $(ARGS)
 
+ui: $(INSTALLED)  ## build the web page into the package (ARGS=--force to build it anew)
+	$(BIN)/python ui/build.py $(ARGS)
+
 test: $(INSTALLED)  ## run every test, those on PostgreSQL included (ARGS="-k word", JOBS=2)
+	$(BIN)/python ui/build.py --offline-ok
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 chaos: $(INSTALLED)  ## kill processes and databases for minutes, and compare the books (CHAOS_INSTANCES=50000)
@@ -37,6 +41,7 @@ check: $(INSTALLED)  ## lint, format, types and import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python ui/build.py --check --offline-ok
 
 format: $(INSTALLED)  ## format the code and repair what the linter can repair
 	$(BIN)/ruff check --fix-only .

@@ -72,7 +72,8 @@ class Groups:
 
 def _group_of(path: str) -> str:
     """The first two parts of a path: ``/v2/jobs``."""
-    end = path.find("/", path.find("/", 1) + 1)
+    first = path.find("/", 1)
+    end = path.find("/", first + 1) if first > 0 else -1
     return path if end < 0 else path[:end]
 
 

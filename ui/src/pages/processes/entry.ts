@@ -1,0 +1,10 @@
+import type { PageEntry } from "@/pages/entry";
+
+export const entry: PageEntry = {
+  id: "processes",
+  order: 20,
+  icon: "processes",
+  title: { en: "Processes", ru: "Процессы" },
+  home: "/processes",
+  routes: [{ path: "/processes", load: () => import("./list") }],
+};
