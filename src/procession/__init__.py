@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from procession.app import Procession, SyncProcession
     from procession.app.flows import FlowJob
+    from procession.app.job_defaults import job_defaults
     from procession.app.job_options import Limit, Unique
     from procession.engine import Settings
     from procession.worker import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Snooze,
         WorkerSettings,
     )
+    from procession.worker.codecs import Compression, Encryption
 
 _HOMES = {
     "Procession": "procession.app",
@@ -35,8 +37,10 @@ _HOMES = {
     "ActivateElements": "procession.worker",
     "BpmnError": "procession.worker",
     "Cancel": "procession.worker",
+    "Compression": "procession.worker.codecs",
     "Correct": "procession.worker",
     "Deny": "procession.worker",
+    "Encryption": "procession.worker.codecs",
     "Fail": "procession.worker",
     "FlowJob": "procession.app.flows",
     "Job": "procession.worker",
@@ -46,6 +50,7 @@ _HOMES = {
     "Snooze": "procession.worker",
     "Unique": "procession.app.job_options",
     "WorkerSettings": "procession.worker",
+    "job_defaults": "procession.app.job_defaults",
 }
 
 __version__ = "0.1.0"
@@ -53,8 +58,10 @@ __all__ = [
     "ActivateElements",
     "BpmnError",
     "Cancel",
+    "Compression",
     "Correct",
     "Deny",
+    "Encryption",
     "Fail",
     "FlowJob",
     "Job",
@@ -67,6 +74,7 @@ __all__ = [
     "Unique",
     "WorkerSettings",
     "__version__",
+    "job_defaults",
 ]
 
 

@@ -40,9 +40,11 @@ def app(url: str) -> Iterator[Procession]:
 
 def test_it_has_the_verbs_and_options_of_the_asynchronous_one() -> None:
     life = {"open", "close", "run", "run_until_idle", "migrate", "schema_version", "use", "using", "forget"}
-    life |= {"method", "job"}
+    life |= {"method", "job", "around_enqueue", "around_run"}
     inner = (
-        {"prepare_start", "prepare_enqueue", "execute_on", "expect_commit"} | set(vars(Commanding)) | set(vars(Looking))
+        {"prepare_start", "prepare_enqueue", "prepare_jobs", "prepare_flow", "execute_on", "expect_commit"}
+        | set(vars(Commanding))
+        | set(vars(Looking))
     )  # for edges
     for name, verb in inspect.getmembers(Procession, inspect.isfunction):
         if name.startswith("_") or name in life | inner:

@@ -12,7 +12,10 @@ from typing import Any, Self
 import msgspec
 
 from procession.app import arguments
-from procession.app.queueing import EnqueuedJob, EnqueueOptions, Queueing, answered
+from procession.app.adapters import Connection
+from procession.app.job_rows import EnqueueOptions
+from procession.app.middleware import JobsToCome
+from procession.app.queueing import EnqueuedJob, PreparedJobs, Queueing, answered
 from procession.app.views import View
 from procession.errors import InvalidValue, NotFound
 from procession.jobs.options import After, JobOptions, check_options
@@ -78,12 +81,47 @@ class JobBatch(View, frozen=True, kw_only=True):
 class Flows(Queueing):
     """The half of ``Procession`` for jobs that belong together."""
 
-    async def enqueue_flow(self, jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+    async def enqueue_flow(
+        self, jobs: Iterable[FlowJob], *, connection: Connection | None = None
+    ) -> dict[str, EnqueuedJob]:
         """Put jobs that come after each other into the queue, all or none; what became of each, by its name.
 
-        They may stand in any order. Raises InvalidValue for a name that is there twice or not at all, and for a circle.
+        They may stand in any order. With ``connection`` (see ``start``) they are there when, and only when, the
+        transaction of that connection commits. Raises InvalidValue for a name that is there twice or not at all, and
+        for a circle; Misconfigured for a connection that cannot be used.
         """
         flow = list(jobs)
+        come = [JobsToCome(job.type, [job.args], dict(job.options)) for job in flow]
+        if connection is None or self.ignores_connections:
+            answers = await self._through(come, lambda: self._put_flow(flow, come))
+        else:
+            prepared = await self.prepare_flow(flow)
+            answers = await self._carry_out(prepared, connection)
+        return dict(zip((job.name for job in flow), answers, strict=True))
+
+    async def prepare_flow(self, jobs: Iterable[FlowJob]) -> PreparedJobs:
+        """Jobs to come that belong together, and the statements that enqueue them (see ``prepare_jobs``)."""
+        flow = list(jobs)
+        come = [JobsToCome(job.type, [job.args], dict(job.options)) for job in flow]
+        prepared = PreparedJobs([], [], "")
+
+        async def prepare() -> list[EnqueuedJob]:
+            nonlocal prepared
+            prepared = self._prepared(await self._flow_rows(flow, come, for_caller=True))
+            return prepared.jobs
+
+        answers = await self._through(come, prepare)
+        return prepared._replace(jobs=answers)
+
+    async def _put_flow(self, flow: Sequence[FlowJob], come: Sequence[JobsToCome]) -> list[EnqueuedJob]:
+        """Put them into the queue, now."""
+        rows = await self._flow_rows(flow, come, for_caller=False)
+        return answered(rows, await self._engine.submit_jobs(rows)) if rows else []
+
+    async def _flow_rows(
+        self, flow: Sequence[FlowJob], come: Sequence[JobsToCome], *, for_caller: bool
+    ) -> list[NewJob]:
+        """The rows of a flow, each with what it comes after. Raises InvalidValue."""
         names = [arguments.name(job.name, "the name of a job in a flow") for job in flow]
         if len(set(names)) < len(names):
             message = f"Expected jobs of a flow with different names, found {sorted(names)}"
@@ -92,12 +130,10 @@ class Flows(Queueing):
             message = f"Expected at most {ENQUEUE_MAX} jobs in a flow (ENQUEUE_MAX), found {len(flow)}"
             raise InvalidValue(message)
         rows: dict[str, NewJob] = {}
-        for job in flow:
-            (rows[job.name],) = await self._new_jobs(job.type, [job.args], for_caller=False, **job.options)
+        for job, jobs in zip(flow, come, strict=True):
+            (rows[job.name],) = await self._new_jobs(jobs, for_caller=for_caller)
         keys = {name: row.key for name, row in rows.items()}
-        ordered = [_placed(job, rows[job.name], keys) for job in flow]
-        submitted = await self._engine.submit_jobs(ordered) if ordered else []
-        return dict(zip(names, answered(ordered, submitted), strict=True))
+        return [_placed(job, rows[job.name], keys) for job in flow]
 
     async def open_batch(self, *, title: str = "", parent: int | None = None) -> int:
         """Open a batch of jobs; its key. Enqueue its members with ``batch=key``, and what follows with ``after=key``.

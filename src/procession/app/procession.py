@@ -34,7 +34,9 @@ from procession.app.commits import Commits
 from procession.app.connections import end_of, execute
 from procession.app.flows import Flows
 from procession.app.forms import Forms
+from procession.app.job_defaults import check_defaults
 from procession.app.looking import Looking
+from procession.app.middleware import Middleware
 from procession.app.operations import Operations
 from procession.app.queues import Queues
 from procession.app.recurring import RecurringJobs
@@ -47,6 +49,7 @@ from procession.core.commands import Send, StartInstance
 from procession.engine import Counters, Engine, History, Settings
 from procession.engine.values import encode_json, plain_variables
 from procession.errors import Conflict, Misconfigured
+from procession.jobs.codec import Codec
 from procession.jobs.kinds import FOLLOW_UP_QUEUE
 from procession.store.port import Clock, Store
 from procession.store.rows import StartRequest, Statement
@@ -57,17 +60,20 @@ MIGRATED_AT_OPEN = frozenset({"memory", "sqlite"})
 HistoryLevel = Literal["off", "activity", "full"]
 
 
-class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Flows, RecurringJobs, Queues, Verbs):
+class Procession(
+    Looking, Commanding, Working, Operations, UserTasks, Forms, Flows, RecurringJobs, Queues, Middleware, Verbs
+):
     """A database, this process' handlers, and the verbs.
 
     ``url`` is described in ``app/wiring.py``. ``history`` says how much of each step is kept: ``off``, ``activity``
     (variables by name only) or ``full``. ``strict``: a warning of an expression, which otherwise gives null and a line
-    in the history, is an incident. ``name`` is what other processes see of this one. ``method`` and ``job`` are
+    in the history, is an incident. ``name`` is what other processes see of this one. ``codec`` (``Encryption``,
+    ``Compression``, one of your own) encodes what plain jobs are given, give back and leave. ``method`` and ``job`` are
     the decorators of ``worker.Registry``; what is registered when it opens gets its slots. Raises Misconfigured for a
     URL or option that cannot be used.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of an application, by keyword
         self,
         url: str,
         *,
@@ -77,6 +83,7 @@ class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Flo
         tenant_id: str = "",
         settings: Settings | None = None,
         slots: WorkerSettings | None = None,
+        codec: Codec | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.url: str = redacted(url)
@@ -94,7 +101,8 @@ class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Flo
         self._may_migrate: bool = self._target.database in MIGRATED_AT_OPEN
         self.ignores_connections: bool = False
         self._slots = slots or WorkerSettings()
-        self.handlers = Registry()
+        self.codec = codec
+        self.handlers = Registry(check_defaults)
         self.remote = RemoteWorkers()
         self.method = self.handlers.method
         self.job = self.handlers.job
@@ -359,7 +367,7 @@ class Procession(Looking, Commanding, Working, Operations, UserTasks, Forms, Flo
 
     def _make_engine(self, store: Store) -> Engine:
         """An engine with this process' handlers as its dispatcher."""
-        dispatcher = LocalDispatcher(self.handlers, self._slots)
+        dispatcher = LocalDispatcher(self.handlers, self._slots, codec=self.codec)
         engine = Engine(
             store,
             dispatcher=Both(dispatcher, self.remote),

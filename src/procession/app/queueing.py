@@ -5,46 +5,30 @@ What a job is, and when it runs, the queue's rules say; here users' words are ma
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, Literal, Unpack
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Unpack
 
 from procession.app import arguments
 from procession.app.adapters import Connection
 from procession.app.connections import end_of
 from procession.app.inspection import Inspection
-from procession.app.job_options import WORDS, JobWords, job_options, named_keys
+from procession.app.job_options import named_keys
+from procession.app.job_rows import EnqueueOptions, new_rows
+from procession.app.middleware import JobsToCome, through
 from procession.app.views import View
 from procession.core.listening import RETRIES_MAX
 from procession.engine import Engine
-from procession.engine.values import plain_variables
-from procession.errors import Conflict, InvalidValue, Misconfigured, NotFound
-from procession.jobs.kinds import SUBMIT_QUEUE, JobKind, JobState
-from procession.jobs.retry import Span, span_ms
-from procession.jobs.schedule import to_instant
-from procession.limits import ENQUEUE_MAX
+from procession.errors import Conflict, NotFound
+from procession.jobs.codec import Codec
+from procession.jobs.kinds import SUBMIT_QUEUE, JobState
 from procession.store.rows import NewJob, Statement
 from procession.store.rows.queue import Deletion, Submission, Submitted
 from procession.store.rows.queue_reading import JobDetails
 from procession.worker import Registry
-from procession.worker.registry import DEFAULT_QUEUE
 
-RETRIES = 3  # attempts of a job whose handler says nothing and is perhaps not known here
-PRIORITY_MAX = 2**31 - 1
 KEYS_AT_ONCE = 1_000
 
-
 Became = Literal["INSERTED", "DUPLICATE", "REFRESHED", "PUSHED_BACK", "DOOMED"]
-
-
-class EnqueueOptions(JobWords, total=False):
-    """Options of ``Procession.enqueue``."""
-
-    queue: str
-    priority: int
-    delay: Span
-    at: datetime
-    retries: int
 
 
 class EnqueuedJob(View, frozen=True, kw_only=True):
@@ -66,10 +50,19 @@ class EnqueuedJob(View, frozen=True, kw_only=True):
         return self.outcome in ("DUPLICATE", "REFRESHED", "PUSHED_BACK")
 
 
+class PreparedJobs(NamedTuple):
+    """Jobs to come in a caller's transaction."""
+
+    jobs: list[EnqueuedJob]
+    statements: list[Statement]
+    queue: str  # that has something to claim after the commit
+
+
 class Queueing(Inspection):
     """The enqueuing half of ``Procession``."""
 
     handlers: Registry
+    codec: Codec | None
 
     ignores_connections: bool
 
@@ -111,19 +104,11 @@ class Queueing(Inspection):
         **options: Unpack[EnqueueOptions],
     ) -> list[EnqueuedJob]:
         """Put many jobs of one type into the queue, at most ENQUEUE_MAX, all or none; one answer for each, in order."""
+        jobs = JobsToCome(type, list(args), dict(options))
         if connection is None or self.ignores_connections:
-            jobs = await self._new_jobs(type, args, for_caller=False, **options)
-            if not jobs or jobs[0].options is None:
-                await self._engine.enqueue(jobs)
-                return [EnqueuedJob(job_key=job.key, type=job.type, queue=job.queue) for job in jobs]
-            return answered(jobs, await self._engine.submit_jobs(jobs))
-        enqueued, statements = await self.prepare_enqueue(type, args, **options)
-        if enqueued:
-            waiting = self.execute_on(connection, statements)
-            if waiting is not None:
-                await waiting
-            self.expect_commit(connection, end_of(connection), queue_to_wake(enqueued[0], options))
-        return enqueued
+            return await self._through([jobs], lambda: self._put(jobs))
+        prepared = await self.prepare_jobs(type, jobs.args, **options)
+        return await self._carry_out(prepared, connection)
 
     async def prepare_enqueue(
         self,
@@ -135,11 +120,26 @@ class Queueing(Inspection):
 
         Raises InvalidValue, Misconfigured for the memory store, Unavailable as ``prepare_start`` does.
         """
-        jobs = await self._new_jobs(type, args, for_caller=True, **options)
-        if not jobs:
-            return [], []
-        enqueued = [EnqueuedJob(job_key=job.key, type=job.type, queue=job.queue) for job in jobs]
-        return enqueued, self._store.job_request(jobs)
+        prepared = await self.prepare_jobs(type, args, **options)
+        return prepared.jobs, prepared.statements
+
+    async def prepare_jobs(
+        self,
+        type: str,  # noqa: A002 - Camunda's word
+        args: Iterable[Any],
+        **options: Unpack[EnqueueOptions],
+    ) -> PreparedJobs:
+        """As ``prepare_enqueue``, with the queue that has something to claim when your transaction is over."""
+        jobs = JobsToCome(type, list(args), dict(options))
+        prepared = PreparedJobs([], [], "")
+
+        async def prepare() -> list[EnqueuedJob]:
+            nonlocal prepared
+            prepared = self._prepared(await self._new_jobs(jobs, for_caller=True))
+            return prepared.jobs
+
+        answers = await self._through([jobs], prepare)
+        return prepared._replace(jobs=answers)
 
     async def requeue(self, job_key: int, *, retries: int = 0) -> None:
         """Let a failed job start over, now; a scheduled one is due now. ``retries`` 0: as many attempts as at first.
@@ -163,50 +163,60 @@ class Queueing(Inspection):
             raise _not_done(key, found, "of no process, and not over,")
 
     # -- internal -------------------------------------------------------------------------------------------------
+    async def _put(self, jobs: JobsToCome) -> list[EnqueuedJob]:
+        """Put jobs into the queue, now."""
+        rows = await self._new_jobs(jobs, for_caller=False)
+        if any(row.options is not None for row in rows):
+            return answered(rows, await self._engine.submit_jobs(rows))
+        await self._engine.enqueue(rows)
+        return [_enqueued(row) for row in rows]
+
+    def _prepared(self, rows: Sequence[NewJob]) -> PreparedJobs:
+        """The statements for rows that have their keys. Raises Misconfigured for the memory store."""
+        if not rows:
+            return PreparedJobs([], [], "")
+        waits = any(row.options is not None for row in rows)  # to be submitted first
+        statements = self._store.job_request(rows)
+        return PreparedJobs([_enqueued(row) for row in rows], statements, SUBMIT_QUEUE if waits else rows[0].queue)
+
+    async def _carry_out(self, prepared: PreparedJobs, connection: Connection) -> list[EnqueuedJob]:
+        """Execute what was prepared on a caller's connection, and expect its commit."""
+        if prepared.statements:
+            waiting = self.execute_on(connection, prepared.statements)
+            if waiting is not None:
+                await waiting
+            self.expect_commit(connection, end_of(connection), prepared.queue)
+        return prepared.jobs
+
+    async def _through(
+        self, jobs: list[JobsToCome], put: Callable[[], Awaitable[list[EnqueuedJob]]]
+    ) -> list[EnqueuedJob]:
+        """Put jobs into the queue with the application's middleware around it. Raises what that raises."""
+        functions = self.handlers.enqueue_middleware
+        return await (through(functions, jobs, put) if functions else put())
+
     async def _found(self, key: int) -> JobDetails | None:
         """A job that this tenant may see."""
         found = await self._store.job(key)
         return found if found is not None and self._tenant in ("", found.tenant) else None
 
-    async def _new_jobs(
-        self,
-        type: str,  # noqa: A002 - Camunda's word
-        args: Iterable[Any],
-        *,
-        for_caller: bool,
-        **options: Unpack[EnqueueOptions],
-    ) -> list[NewJob]:
-        """Jobs of one type, alike but for key and arguments. Raises InvalidValue."""
-        arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
-        unknown = options.keys() - EnqueueOptions.__optional_keys__
-        if unknown:
-            message = f"Expected options of a job, found {', '.join(sorted(unknown))}: there is none of that name"
-            raise InvalidValue(message)
-        raw = [plain_variables(each, "the arguments of a job").raw for each in args]
-        if len(raw) > ENQUEUE_MAX:
-            message = f"Expected at most {ENQUEUE_MAX} jobs in a call (ENQUEUE_MAX), found {len(raw)}"
-            raise InvalidValue(message)
-        handler = self.handlers.jobs.get(type)
-        queue = options.get("queue") or (handler.queue if handler is not None else DEFAULT_QUEUE)
-        retries = options.get("retries") or (handler.retries if handler is not None else None) or RETRIES
-        run_at, delay_ms = _when(options.get("at"), options.get("delay"))
-        more = job_options(options)
-        await self._expect_own(named_keys(more))
-        pattern = NewJob(
-            key=0,
-            kind=JobKind.TASK,
-            queue=_queue(queue),
-            type=type,
-            priority=arguments.whole(options.get("priority", 0), "priority", -PRIORITY_MAX, PRIORITY_MAX),
-            run_at=run_at,
-            delay_ms=delay_ms,
-            retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
+    async def _new_jobs(self, jobs: JobsToCome, *, for_caller: bool) -> list[NewJob]:
+        """The rows of jobs of one type, with their keys. Raises InvalidValue, NotFound."""
+        rows = new_rows(
+            jobs.type,
+            jobs.args,
+            jobs.options,
+            handler=self.handlers.jobs.get(jobs.type),
             tenant=self._tenant,
-            options=more,
+            codec=self.codec,
         )
+        if self._tenant:
+            await self._expect_own(key for row in rows for key in named_keys(row.options))
         engine = self._engine
-        keys = await (_for_caller(engine, len(raw)) if for_caller else engine.take_keys(len(raw)))
-        return [_like(pattern, key, each) for key, each in zip(keys, raw, strict=True)]
+        keys = await (_for_caller(engine, len(rows)) if for_caller else engine.take_keys(len(rows)))
+        for row, key in zip(rows, keys, strict=True):
+            row.key = key
+        return rows
 
     async def _expect_own(self, keys: Iterable[int]) -> None:
         """Jobs and batches that a tenant names are its own. Raises NotFound."""
@@ -223,17 +233,16 @@ class Queueing(Inspection):
             raise NotFound(f"Expected a job or batch of jobs with key {min(others)}, found none")
 
 
-def queue_to_wake(job: EnqueuedJob, options: Mapping[str, object]) -> str:
-    """The queue that has something when the caller's transaction commits: jobs with options are submitted first."""
-    return SUBMIT_QUEUE if WORDS & options.keys() else job.queue
-
-
 def answered(jobs: Sequence[NewJob], submitted: Sequence[Submitted]) -> list[EnqueuedJob]:
     """What became of each job, in users' words."""
     return [
         EnqueuedJob(job_key=answer.key, type=job.type, queue=job.queue, outcome=Submission(answer.outcome).name)
         for job, answer in zip(jobs, submitted, strict=True)
     ]
+
+
+def _enqueued(row: NewJob) -> EnqueuedJob:
+    return EnqueuedJob(job_key=row.key, type=row.type, queue=row.queue)
 
 
 def _not_done(key: int, found: JobDetails | None, expected: str) -> NotFound | Conflict:
@@ -250,47 +259,3 @@ async def _for_caller(engine: Engine, count: int) -> list[int]:
     while len(keys) < count:
         keys += await engine.take_keys_for_caller(min(KEYS_AT_ONCE, count - len(keys)))
     return keys
-
-
-def _queue(name: object) -> str:
-    """A queue of users'. Raises InvalidValue."""
-    queue = arguments.key_text(arguments.name(name, "queue"), "queue")
-    if queue.startswith("$"):
-        message = f"Expected a queue of yours: those that begin with '$' are the engine's own, found '{queue}'"
-        raise InvalidValue(message)
-    return queue
-
-
-def _when(at: object, delay: object) -> tuple[int, int]:
-    """(instant in milliseconds or 0, delay in milliseconds). Raises InvalidValue."""
-    if at is not None and delay is not None:
-        message = "Expected either at= or delay=, found both"
-        raise InvalidValue(message)
-    if at is not None:
-        if not isinstance(at, datetime) or at.tzinfo is None:
-            message = f"Expected at= to be an aware datetime, found {arguments.shown(at)}"
-            raise InvalidValue(message)
-        return max(1, to_instant(at)), 0
-    if delay is None:
-        return 0, 0
-    try:
-        return 0, span_ms(delay, "delay")
-    except Misconfigured as error:
-        raise InvalidValue(str(error)) from error
-
-
-def _like(pattern: NewJob, key: int, args: bytes) -> NewJob:
-    """A job as this one, with its own key and arguments."""
-    return NewJob(
-        key=key,
-        kind=pattern.kind,
-        queue=pattern.queue,
-        type=pattern.type,
-        priority=pattern.priority,
-        run_at=pattern.run_at,
-        delay_ms=pattern.delay_ms,
-        retries=pattern.retries,
-        args=args,
-        tenant=pattern.tenant,
-        options=pattern.options,
-    )

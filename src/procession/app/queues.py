@@ -13,11 +13,11 @@ import msgspec
 
 from procession.app import arguments
 from procession.app.inspection import Inspection
-from procession.app.views import View
+from procession.app.views import View, readable
 from procession.core.listening import RETRIES_MAX
 from procession.engine.queue_duties import PAUSES
-from procession.engine.values import decode_json
 from procession.errors import InvalidValue, Misconfigured, NotFound
+from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import JobOptions
 from procession.jobs.retry import Span, span_ms
@@ -71,8 +71,8 @@ class JobRecord(View, frozen=True, kw_only=True):
     tenant_id: str = ""
 
     @classmethod
-    def of(cls, row: JobDetails) -> Self:
-        """From its rows."""
+    def of(cls, row: JobDetails, codec: Codec | None = None) -> Self:
+        """From its rows. What cannot be read without its key is shown as it is stored."""
         options = row.options or JobOptions()
         return cls(
             job_key=row.key,
@@ -90,8 +90,8 @@ class JobRecord(View, frozen=True, kw_only=True):
             retries=row.retries,
             crashes=row.crashes,
             error_message=row.error,
-            args=decode_json(row.args or b"{}"),
-            output=decode_json(row.output) if row.output else None,
+            args=readable(codec, row.args or b"{}"),
+            output=readable(codec, row.output) if row.output else None,
             progress=row.progress,
             progress_text=row.progress_text,
             waits_for=row.waits_for,
@@ -162,6 +162,8 @@ class LimitInfo(View, frozen=True, kw_only=True):
 
 class Queues(Inspection):
     """The administering half of the queue on ``Procession``."""
+
+    codec: Codec | None
 
     # -- queues ---------------------------------------------------------------------------------------------------
     async def queues(self) -> list[QueueInfo]:
@@ -237,12 +239,12 @@ class Queues(Inspection):
     # -- jobs -----------------------------------------------------------------------------------------------------
     async def job_record(self, job_key: int) -> JobRecord:
         """One job, in the queue or in the archive. Raises NotFound: it may have been done without being kept."""
-        return JobRecord.of(await self._job_details(job_key))
+        return JobRecord.of(await self._job_details(job_key), self.codec)
 
     async def job_records(self, *, after: int = 0, limit: int = 100, **choice: Unpack[JobChoice]) -> list[JobRecord]:
         """A page of jobs, the oldest first; ``state`` succeeded or deleted looks into the archive."""
         which = self._which(choice, after=arguments.key_or_none(after, "after"), limit=arguments.page(limit))
-        return [JobRecord.of(row) for row in await self._store.jobs(which)]
+        return [JobRecord.of(row, self.codec) for row in await self._store.jobs(which)]
 
     async def job_log(self, job_key: int, *, after: int = 0, limit: int = PAGE_MAX) -> list[LogEntry]:
         """The log lines of a job, in order; ``after``: the last number of the page before. Raises NotFound."""

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import msgspec
 
 from procession.app import arguments
 from procession.app.inspection import Inspection
-from procession.app.queueing import RETRIES
-from procession.app.views import View
-from procession.core.listening import RETRIES_MAX
+from procession.app.job_options import Limit, Unique
+from procession.app.job_rows import EnqueueOptions, new_rows
+from procession.app.views import View, readable
 from procession.engine.queue_duties import RECURRING
-from procession.engine.values import decode_json, plain_variables
 from procession.errors import Conflict, InvalidValue, NotFound
-from procession.jobs.kinds import JobKind
-from procession.jobs.options import JobOptions
+from procession.jobs.codec import Codec
 from procession.jobs.recurring import first_firing
 from procession.jobs.schedule import to_datetime
 from procession.limits import PAGE_MAX
-from procession.store.rows import NewJob
 from procession.store.rows.queue import Missed, RecurringJob
 from procession.store.rows.queue_reading import StoredRecurring
 from procession.worker import Registry
-from procession.worker.registry import DEFAULT_QUEUE
 
 MissedRuns = Literal["once", "all", "skip"]
+NOT_AGAIN = frozenset({"at", "delay", "after", "after_finished", "batch"})  # one moment, or certain other jobs
+UNIQUE_NAMES = {"for": "for_"}  # as a file says it
 TRIES = 5  # of a trigger that somebody else's firing gets ahead of
 
 
@@ -42,7 +40,9 @@ class Recurring(msgspec.Struct, frozen=True, kw_only=True):
     ``CRON_TZ=Europe/Berlin 0 9 * * *``; ``@daily`` and the like), or an ISO 8601 interval such as ``R/PT15M``.
     ``missed`` says what becomes of runs that were due while no process looked: one for all of them (``once``), each of
     them (``all``), or none (``skip``). ``overlap`` False: a run is passed over while the last one's job is not over.
-    ``queue``, ``priority`` and ``retries`` are the job's.
+    ``queue``, ``priority``, ``retries``, ``title`` and ``tags`` are the job's, and ``options`` are all others of
+    ``enqueue`` but those that name one moment or other jobs: ``at``, ``delay``, ``after``, ``after_finished``,
+    ``batch``.
     """
 
     name: str
@@ -56,6 +56,27 @@ class Recurring(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 0
     title: str = ""
     tags: Sequence[str] = ()
+    options: EnqueueOptions = {}
+
+    def words(self) -> dict[str, Any]:
+        """All of its options, as ``enqueue`` takes them. Raises InvalidValue for what a recurring job cannot have."""
+        own = {
+            "queue": self.queue,
+            "priority": self.priority,
+            "retries": self.retries,
+            "title": self.title,
+            "tags": self.tags,
+        }
+        said: dict[str, Any] = {**self.options, **{word: value for word, value in own.items() if value}}
+        if refused := sorted(said.keys() & NOT_AGAIN):
+            message = f"recurring job '{self.name}': expected options that each run can have, found '{refused[0]}'"
+            raise InvalidValue(message)
+        if isinstance(said.get("deadline"), datetime):
+            message = (
+                f"recurring job '{self.name}': expected deadline to be a span, found an instant, which passes once"
+            )
+            raise InvalidValue(message)
+        return said
 
 
 class RecurringJobInfo(View, frozen=True, kw_only=True):
@@ -66,6 +87,9 @@ class RecurringJobInfo(View, frozen=True, kw_only=True):
     group: str
     type: str
     queue: str
+    priority: int
+    retries: int
+    options: dict[str, Any]  # the others, as they are stored
     args: dict[str, Any]
     missed: str
     overlap: bool
@@ -77,15 +101,18 @@ class RecurringJobInfo(View, frozen=True, kw_only=True):
     tenant_id: str = ""
 
     @classmethod
-    def of(cls, row: StoredRecurring) -> Self:
-        """From its row."""
+    def of(cls, row: StoredRecurring, codec: Codec | None = None) -> Self:
+        """From its row. Arguments that cannot be read without their key are shown as they are stored."""
         return cls(
             name=row.name,
             cycle=row.cycle,
             group=row.group,
             type=row.job.type,
             queue=row.job.queue,
-            args=decode_json(row.job.args or b"{}"),
+            priority=row.job.priority,
+            retries=row.job.retries,
+            options=msgspec.to_builtins(row.job.options) if row.job.options is not None else {},
+            args=readable(codec, row.job.args or b"{}"),
             missed=Missed(row.missed).name.lower(),
             overlap=row.overlap,
             is_paused=row.paused,
@@ -101,6 +128,7 @@ class RecurringJobs(Inspection):
     """The recurring half of ``Procession``."""
 
     handlers: Registry
+    codec: Codec | None
 
     async def put_recurring(self, *jobs: Recurring, group: str | None = None) -> list[str]:
         """Declare recurring jobs; the names of those that are new or changed.
@@ -117,6 +145,8 @@ class RecurringJobs(Inspection):
             raise InvalidValue(message)
         now = self._engine.clock.now()
         rows = [self._row(job, group or "", now) for job in jobs]
+        if self.codec is not None:
+            await self._keep_arguments(rows)
         changed, removed = await self._store.put_recurring(rows, group=group, tenant=self._tenant)
         if changed or removed:
             self._engine.announce(RECURRING)
@@ -129,11 +159,11 @@ class RecurringJobs(Inspection):
         rows = await self._store.recurring_jobs(
             group=group, tenant=self._tenant, after=arguments.text(after, "after"), limit=arguments.page(limit)
         )
-        return [RecurringJobInfo.of(row) for row in rows]
+        return [RecurringJobInfo.of(row, self.codec) for row in rows]
 
     async def recurring_job(self, name: str) -> RecurringJobInfo:
         """One of them. Raises NotFound."""
-        return RecurringJobInfo.of(await self._stored_recurring(name))
+        return RecurringJobInfo.of(await self._stored_recurring(name), self.codec)
 
     async def pause_recurring(self, name: str) -> None:
         """Fire it no more until it is resumed. Raises NotFound."""
@@ -170,6 +200,14 @@ class RecurringJobs(Inspection):
             raise NotFound(_none(name))
         return found
 
+    async def _keep_arguments(self, rows: Sequence[RecurringJob]) -> None:
+        """Declare encoded arguments that are as before in the very bytes of before: no two encryptions are alike."""
+        for row in rows:
+            stored = await self._store.recurring_jobs(name=row.name, tenant=self._tenant, limit=PAGE_MAX)
+            before = next((each.job.args for each in stored if each.tenant == self._tenant), b"")
+            if before and readable(self.codec, before) == readable(self.codec, row.job.args):
+                row.job.args = before
+
     def _row(self, job: Recurring, group: str, now: int) -> RecurringJob:
         """A declaration as it is stored. Raises InvalidValue."""
         name = arguments.key_text(
@@ -186,23 +224,22 @@ class RecurringJobs(Inspection):
         if not next_at:
             message = f"recurring job '{name}': expected a cycle that is due again, found '{job.cycle}', which never is"
             raise InvalidValue(message)
-        handler = self.handlers.jobs.get(kind)
-        retries = job.retries or (handler.retries if handler is not None else None) or RETRIES
-        options = JobOptions(title=job.title, tags=arguments.tags(job.tags)) if job.title or job.tags else None
+        (row,) = new_rows(
+            kind,
+            [job.args],
+            job.words(),
+            handler=self.handlers.jobs.get(kind),
+            tenant=self._tenant,
+            codec=self.codec,
+            what=f"the arguments of recurring job '{name}'",
+        )
+        if row.delay_ms:
+            message = f"recurring job '{name}': expected options that each run can have, found a default of 'delay'"
+            raise InvalidValue(message)
         return RecurringJob(
             name=name,
             cycle=job.cycle,
-            job=NewJob(
-                key=0,
-                kind=JobKind.TASK,
-                queue=job.queue or (handler.queue if handler is not None else DEFAULT_QUEUE),
-                type=kind,
-                priority=job.priority,
-                retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
-                args=plain_variables(job.args, f"the arguments of recurring job '{name}'").raw,
-                tenant=self._tenant,
-                options=options,
-            ),
+            job=row,
             group=group,
             missed=Missed[job.missed.upper()],
             overlap=bool(job.overlap),
@@ -215,10 +252,33 @@ def _none(name: object) -> str:
     return f"Expected a recurring job named {arguments.shown(name)}, found none"
 
 
+class _Declared(Recurring, frozen=True, kw_only=True):
+    """A recurring job as a file says it, with its options as plain objects."""
+
+    options: dict[str, Any] = {}  # pyright: ignore[reportIncompatibleVariableOverride] - Unique and Limit as objects
+
+
+def _declared(given: _Declared) -> Recurring:
+    """With its options as a program says them. Raises InvalidValue."""
+    options: dict[str, Any] = dict(given.options)
+    try:
+        if isinstance(options.get("unique"), dict):
+            unique = cast("dict[str, Any]", options["unique"])
+            options["unique"] = Unique(**{UNIQUE_NAMES.get(name, name): each for name, each in unique.items()})
+        if isinstance(options.get("limits"), list):
+            options["limits"] = [Limit(**each) for each in options["limits"]]
+    except TypeError as error:
+        message = f"Expected recurring jobs: options of '{given.name}': {error}"
+        raise InvalidValue(message) from error
+    fields: dict[str, Any] = {name: getattr(given, name) for name in Recurring.__struct_fields__}
+    fields["options"] = options
+    return Recurring(**fields)
+
+
 def declarations(values: Sequence[Mapping[str, Any]]) -> list[Recurring]:
     """Recurring jobs from plain objects, such as those of a file. Raises InvalidValue with the place."""
     try:
-        return msgspec.convert(values, list[Recurring])
+        return [_declared(each) for each in msgspec.convert(values, list[_Declared])]
     except msgspec.ValidationError as error:
         message = f"Expected recurring jobs: {error}"
         raise InvalidValue(message) from error

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 from procession.app.adapters import Connection
 from procession.app.arguments import seconds
 from procession.app.connections import end_of
-from procession.app.queueing import EnqueuedJob, EnqueueOptions, queue_to_wake
+from procession.app.flows import FlowJob
+from procession.app.job_rows import EnqueueOptions
+from procession.app.queueing import EnqueuedJob
 from procession.app.sync_verbs import SyncVerbs
 from procession.app.views import ProcessInstance
 from procession.errors import Misconfigured, Unavailable
@@ -199,10 +201,20 @@ class SyncProcession(SyncVerbs):
         """See ``Procession.enqueue_many``."""
         if connection is None or self.app.ignores_connections:
             return self.call(self.app.enqueue_many(type, args, **options))
-        enqueued, statements = self.call(self.app.prepare_enqueue(type, args, **options))
-        if enqueued:
-            self._execute_on(connection, statements, queue_to_wake(enqueued[0], options))
-        return enqueued
+        prepared = self.call(self.app.prepare_jobs(type, args, **options))
+        if prepared.statements:
+            self._execute_on(connection, prepared.statements, prepared.queue)
+        return prepared.jobs
+
+    def enqueue_flow(self, jobs: Iterable[FlowJob], *, connection: Connection | None = None) -> dict[str, EnqueuedJob]:
+        """See ``Procession.enqueue_flow``."""
+        flow = list(jobs)
+        if connection is None or self.app.ignores_connections:
+            return self.call(self.app.enqueue_flow(flow))
+        prepared = self.call(self.app.prepare_flow(flow))
+        if prepared.statements:
+            self._execute_on(connection, prepared.statements, prepared.queue)
+        return dict(zip((job.name for job in flow), prepared.jobs, strict=True))
 
     def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:
         """See ``Procession.wait``."""

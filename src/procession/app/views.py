@@ -14,7 +14,8 @@ import msgspec
 
 from procession.app.arguments import names, text
 from procession.core.state import Status
-from procession.errors import InvalidValue
+from procession.errors import InvalidValue, Unreadable
+from procession.jobs.codec import Codec, unseal
 from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.schedule import to_datetime
 from procession.model.definition import Trigger
@@ -44,6 +45,14 @@ class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def to_dict(self) -> dict[str, Any]:
         """The record with its JSON names, dates as ISO 8601 text."""
         return msgspec.to_builtins(self)
+
+
+def readable(codec: Codec | None, stored: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """A stored value for people; one that cannot be read here, for want of its key, as it is stored."""
+    try:
+        return msgspec.json.decode(unseal(codec, stored, "a value"))
+    except Unreadable:
+        return msgspec.json.decode(stored)
 
 
 def status_of(state: str) -> Status:

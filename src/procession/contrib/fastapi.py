@@ -24,7 +24,8 @@ from fastapi import Depends, FastAPI
 from procession.app import Procession
 from procession.app.adapters import Connection
 from procession.app.deployments import File
-from procession.app.queueing import EnqueuedJob, EnqueueOptions
+from procession.app.job_rows import EnqueueOptions
+from procession.app.queueing import EnqueuedJob
 from procession.app.sync import StartOptions
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]

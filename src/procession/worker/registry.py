@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -39,6 +39,7 @@ class Handler:
         "backoff",
         "code",
         "concurrency",
+        "defaults",
         "function",
         "is_method",
         "mode",
@@ -62,6 +63,7 @@ class Handler:
         concurrency: int | None,
         process: bool,
         transactional: bool,
+        defaults: Mapping[str, Any],
     ) -> None:
         what = f"{'method' if is_method else 'job'} handler '{name}'"
         self.name = name
@@ -71,6 +73,7 @@ class Handler:
         self.code = getattr(inspect.unwrap(function), "__code__", None)
         self.arguments = Arguments(function, what)
         self.backoff: Backoff = backoff_of(backoff)
+        self.defaults = dict(defaults)  # options of its jobs that a call does not say
         self.timeout_s = 0.0 if timeout is None else span_ms(timeout, f"timeout of {what}") / 1000
         self.retries = retries
         self.concurrency = concurrency
@@ -132,10 +135,12 @@ def _can_be_stored(text: object) -> bool:
 class Registry:
     """The handlers. ``method`` and ``job`` are decorators that give the function back unchanged."""
 
-    def __init__(self) -> None:
+    def __init__(self, check_defaults: Callable[[str, Mapping[str, Any]], None] | None = None) -> None:
         self.methods: dict[str, Handler] = {}
         self.jobs: dict[str, Handler] = {}
         self.run_middleware: list[RunMiddleware] = []
+        self.enqueue_middleware: list[Any] = []  # what these are, those who enqueue know
+        self._check_defaults = check_defaults
 
     @overload
     def method(self, name: Function) -> Function: ...
@@ -182,6 +187,7 @@ class Registry:
                 concurrency=concurrency,
                 process=process,
                 transactional=transactional,
+                defaults={},
             )
             self._add(self.methods, handler)
             return function
@@ -203,6 +209,7 @@ class Registry:
         concurrency: int | None = None,
         process: bool = False,
         transactional: bool = False,
+        **defaults: Any,  # noqa: ANN401 - options of a job, which are checked above this room
     ) -> Callable[[Function], Function]: ...
 
     def job(
@@ -216,12 +223,14 @@ class Registry:
         concurrency: int | None = None,
         process: bool = False,
         transactional: bool = False,
+        **defaults: Any,
     ) -> Any:
         """Bind a job type: process jobs of this type, and plain jobs of it from ``queue``.
 
         ``retries`` set here wins over the model's. Without a type, the function's name. ``transactional``:
         ``job.connection`` is a transaction; what is written there, the end of the job and the step that follows from it
-        are committed together. Raises Misconfigured.
+        are committed together. ``defaults``: other options of its plain jobs (``app.job_defaults``), where neither the
+        call that enqueues one nor the type of its arguments says them. Raises Misconfigured.
         """
 
         def register(function: Function) -> Function:
@@ -236,7 +245,10 @@ class Registry:
                 concurrency=concurrency,
                 process=process,
                 transactional=transactional,
+                defaults=defaults,
             )
+            if defaults and self._check_defaults is not None:
+                self._check_defaults(f"job handler '{handler.name}'", defaults)
             self._add(self.jobs, handler)
             return function
 

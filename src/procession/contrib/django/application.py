@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import close_old_connections, reset_queries
 
 from procession.app import Procession
+from procession.app.job_defaults import check_defaults
 from procession.contrib.django.configuration import Configuration, database_url, read_configuration
 from procession.worker import Registry
 from procession.worker.registry import Handler, Mode
@@ -30,7 +31,7 @@ class DjangoProcession(Procession):
             raise ImproperlyConfigured(message) from error
         self.configuration = configuration
         self._before_settings = self._target
-        self.handlers = DjangoRegistry()
+        self.handlers = DjangoRegistry(check_defaults)
         self.method = self.handlers.method
         self.job = self.handlers.job
 

@@ -10,7 +10,8 @@ from procession.contrib.django.application import app
 
 if TYPE_CHECKING:
     from procession.app.adapters import Connection
-    from procession.app.queueing import EnqueuedJob, EnqueueOptions
+    from procession.app.job_rows import EnqueueOptions
+    from procession.app.queueing import EnqueuedJob
     from procession.app.sync import StartOptions
 
 

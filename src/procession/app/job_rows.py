@@ -1,0 +1,142 @@
+"""Users' words about jobs made rows: whatever puts jobs into the queue, now or again and again, goes through here.
+
+It asks nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from procession.app import arguments
+from procession.app.job_defaults import defaults_of_type, has_functions, merged
+from procession.app.job_options import JobWords, job_options
+from procession.core.listening import RETRIES_MAX
+from procession.engine.values import decode_json, plain_variables
+from procession.errors import InvalidValue, Misconfigured
+from procession.jobs.codec import Codec, seal
+from procession.jobs.kinds import JobKind
+from procession.jobs.retry import Span, span_ms
+from procession.jobs.schedule import to_instant
+from procession.limits import ENQUEUE_MAX
+from procession.store.rows import NewJob
+from procession.worker import Handler
+from procession.worker.registry import DEFAULT_QUEUE
+
+RETRIES = 3  # attempts of a job whose handler says nothing and is perhaps not known here
+PRIORITY_MAX = 2**31 - 1
+
+
+class EnqueueOptions(JobWords, total=False):
+    """Options of ``Procession.enqueue``."""
+
+    queue: str
+    priority: int
+    delay: Span
+    at: datetime
+    retries: int
+
+
+OPTIONS: Final = EnqueueOptions.__optional_keys__
+
+
+def new_rows(
+    type: str,  # noqa: A002 - Camunda's word
+    args: Sequence[Any],
+    options: Mapping[str, Any],
+    *,
+    handler: Handler | None,
+    tenant: str,
+    codec: Codec | None,
+    what: str = "the arguments of a job",
+) -> list[NewJob]:
+    """Jobs of one type without keys, one for each of ``args``. Raises InvalidValue, Misconfigured."""
+    arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
+    if unknown := options.keys() - OPTIONS:
+        message = f"Expected options of a job, found {', '.join(sorted(unknown))}: there is none of that name"
+        raise InvalidValue(message)
+    if len(args) > ENQUEUE_MAX:
+        message = f"Expected at most {ENQUEUE_MAX} jobs in a call (ENQUEUE_MAX), found {len(args)}"
+        raise InvalidValue(message)
+    raw = [plain_variables(each, what).raw for each in args]
+    patterns = _patterns(type, args, raw, options, handler, tenant)
+    return [_like(pattern, seal(codec, each, what)) for pattern, each in zip(patterns, raw, strict=True)]
+
+
+def _patterns(
+    type: str,  # noqa: A002 - as above
+    args: Sequence[Any],
+    raw: Sequence[bytes],
+    options: Mapping[str, Any],
+    handler: Handler | None,
+    tenant: str,
+) -> Sequence[NewJob]:
+    """For each job one that it is like; most of the time it is the same one."""
+    of_handler: Mapping[str, Any] = {} if handler is None else handler.defaults
+    of_types = [defaults_of_type(each) for each in args]
+    known: dict[int, NewJob] = {}  # by the defaults of the type
+    found: list[NewJob] = []
+    varies = has_functions(of_handler)
+    for each, of_type in zip(raw, of_types, strict=True):
+        pattern = known.get(id(of_type))
+        if pattern is None:
+            layers = [of_handler, of_type or {}, options]
+            words = merged(layers, lambda each=each: decode_json(each))
+            pattern = _pattern(type, words, handler, tenant)
+            if not varies and not has_functions(of_type or {}):
+                known[id(of_type)] = pattern
+        found.append(pattern)
+    return found
+
+
+def _pattern(type: str, words: Mapping[str, Any], handler: Handler | None, tenant: str) -> NewJob:  # noqa: A002 - as above
+    queue = words.get("queue") or (handler.queue if handler is not None else DEFAULT_QUEUE)
+    retries = words.get("retries") or (handler.retries if handler is not None else None) or RETRIES
+    run_at, delay_ms = _when(words.get("at"), words.get("delay"))
+    return NewJob(
+        key=0,
+        kind=JobKind.TASK,
+        queue=queue_name(queue),
+        type=type,
+        priority=arguments.whole(words.get("priority", 0), "priority", -PRIORITY_MAX, PRIORITY_MAX),
+        run_at=run_at,
+        delay_ms=delay_ms,
+        retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
+        tenant=tenant,
+        options=job_options(words),
+    )
+
+
+def queue_name(name: object) -> str:
+    """A queue of users'. Raises InvalidValue."""
+    queue = arguments.key_text(arguments.name(name, "queue"), "queue")
+    if queue.startswith("$"):
+        message = f"Expected a queue of yours: those that begin with '$' are the engine's own, found '{queue}'"
+        raise InvalidValue(message)
+    return queue
+
+
+def _when(at: object, delay: object) -> tuple[int, int]:
+    """(instant in milliseconds or 0, delay in milliseconds). Raises InvalidValue."""
+    if at is not None and delay is not None:
+        message = "Expected either at= or delay=, found both"
+        raise InvalidValue(message)
+    if at is not None:
+        if not isinstance(at, datetime) or at.tzinfo is None:
+            message = f"Expected at= to be an aware datetime, found {arguments.shown(at)}"
+            raise InvalidValue(message)
+        return max(1, to_instant(at)), 0
+    if delay is None:
+        return 0, 0
+    try:
+        return 0, span_ms(delay, "delay")
+    except Misconfigured as error:
+        raise InvalidValue(str(error)) from error
+
+
+def _like(pattern: NewJob, args: bytes) -> NewJob:
+    """A job as this one, with its own arguments."""
+    return msgspec.structs.replace(pattern, args=args)
