@@ -1,0 +1,78 @@
+"""The frame of the page: in both languages, dark and light, on a narrow screen, by keyboard, asking nobody else."""
+
+from __future__ import annotations
+
+import httpx
+from playwright.async_api import expect
+
+from procession.ui import routes
+from tests.support.page import PHONE
+
+
+async def test_every_address_of_the_page_can_be_opened(world, walk_on):
+    walk = await walk_on(world)
+    page = await walk.go("/processes")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Processes")
+    await page.goto(world.url + "/nowhere/at/all")
+    await expect(page.get_by_text("There is no such page")).to_be_visible()
+
+
+async def test_what_belongs_to_the_interface_is_never_answered_with_the_page(world):
+    async with httpx.AsyncClient(base_url=world.url) as client:
+        for path in ("/v2/nothing/here", "/api/nothing", "/static/nothing.js"):
+            answer = await client.get(path)
+            assert answer.status_code == 404, path
+            assert "text/html" not in answer.headers.get("content-type", "")
+
+
+async def test_scripts_come_from_this_server_as_files_and_from_nowhere_else(world):
+    async with httpx.AsyncClient(base_url=world.url) as client:
+        policy = (await client.get("/")).headers["content-security-policy"]
+    script = next(part for part in policy.split("; ") if part.startswith("script-src"))
+    assert script == "script-src 'self'"
+    assert "default-src 'none'" in policy
+
+
+async def test_a_checkout_without_a_built_page_says_what_to_run(tmp_path):
+    from starlette.applications import Starlette  # noqa: PLC0415 - here only
+
+    transport = httpx.ASGITransport(app=Starlette(routes=routes(tmp_path)))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        answer = await client.get("/processes")
+    assert answer.status_code == 503
+    assert "make ui" in answer.text
+
+
+async def test_the_reader_chooses_language_and_colours_and_both_are_remembered(world, walk_on):
+    walk = await walk_on(world)
+    page = await walk.go("/processes")
+    await page.get_by_role("button", name="По-русски").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Процессы")
+    await page.get_by_role("button", name="Цвета: как в системе").click()
+    await page.get_by_role("button", name="Цвета: светлые").click()
+    await page.reload()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Процессы")
+    assert await page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert await page.evaluate("document.documentElement.lang") == "ru"
+
+
+async def test_the_language_of_the_browser_is_the_first_one(world, walk_on):
+    page = await (await walk_on(world, locale="ru-RU")).go("/processes")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Процессы")
+
+
+async def test_the_navigation_is_reached_by_keyboard(world, walk_on):
+    page = await (await walk_on(world)).go("/processes")
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Tab")
+    assert await page.evaluate("document.activeElement.closest('nav') !== null")
+
+
+async def test_on_a_narrow_screen_nothing_has_to_be_scrolled_sideways(world, walk_on):
+    page = await (await walk_on(world, viewport=PHONE)).go("/processes")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = await page.get_by_role("navigation", name="Main").bounding_box()
+    assert box is not None
+    assert box["y"] > PHONE["height"] / 2, "the navigation is at the bottom"
