@@ -29,10 +29,10 @@ import msgspec
 
 from procession.app import arguments
 from procession.app.adapters import Connection
+from procession.app.administration import Administration
 from procession.app.commanding import Commanding
 from procession.app.commits import Commits
 from procession.app.connections import end_of, execute
-from procession.app.flows import Flows
 from procession.app.forms import Forms
 from procession.app.job_defaults import check_defaults
 from procession.app.looking import Looking
@@ -61,7 +61,7 @@ HistoryLevel = Literal["off", "activity", "full"]
 
 
 class Procession(
-    Looking, Commanding, Working, Operations, UserTasks, Forms, Flows, RecurringJobs, Queues, Middleware, Verbs
+    Looking, Commanding, Working, Operations, UserTasks, Forms, Administration, RecurringJobs, Queues, Middleware, Verbs
 ):
     """A database, this process' handlers, and the verbs.
 

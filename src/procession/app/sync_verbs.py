@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from procession.app.administration import Administration
 from procession.app.flows import Flows
 from procession.app.forms import Forms
 from procession.app.inspection import Inspection
 from procession.app.operations import Operations
+from procession.app.queue_watch import QueueWatch
 from procession.app.queueing import Queueing
 from procession.app.queues import Queues
 from procession.app.recurring import RecurringJobs
@@ -118,6 +120,21 @@ class SyncVerbs:
     delete_jobs = Face(Queues.delete_jobs)
     requeue_jobs = Face(Queues.requeue_jobs)
     sweep = Face(Queues.sweep)
+    find_jobs = Face(Administration.find_jobs)
+    count_matching_jobs = Face(Administration.count_matching_jobs)
+    job_in_full = Face(Administration.job_in_full)
+    flow = Face(Administration.flow)
+    change_job = Face(Administration.change_job)
+    change_jobs = Face(Administration.change_jobs)
+    bulk_page = Face(Administration.bulk_page)
+    cancel_batch = Face(Administration.cancel_batch)
+    delete_limit = Face(Administration.delete_limit)
+    queue_standings = Face(QueueWatch.queue_standings)
+    paused_types = Face(QueueWatch.paused_types)
+    job_series = Face(QueueWatch.job_series)
+    workers = Face(QueueWatch.workers)
+    recurring_history = Face(QueueWatch.recurring_history)
+    next_runs = Face(QueueWatch.next_runs)
 
     # -- workers that are other processes -------------------------------------------------------------------------
     activate_jobs = Face(Working.activate_jobs)
