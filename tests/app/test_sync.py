@@ -40,7 +40,7 @@ def app(url: str) -> Iterator[Procession]:
 
 def test_it_has_the_verbs_and_options_of_the_asynchronous_one() -> None:
     life = {"open", "close", "run", "run_until_idle", "migrate", "schema_version", "use", "using", "forget"}
-    life |= {"method", "job", "around_enqueue", "around_run"}
+    life |= {"method", "job", "around_enqueue", "around_run", "work_on"}
     inner = (
         {"prepare_start", "prepare_enqueue", "prepare_jobs", "prepare_flow", "execute_on", "expect_commit"}
         | set(vars(Commanding))

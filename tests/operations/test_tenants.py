@@ -120,6 +120,7 @@ APART = {
     "prepare_flow": "the tenant's own",
     "around_enqueue": "of the application",
     "around_run": "of the application",
+    "work_on": "of the application",
     "open_batch": "the tenant's own; in tests/app/test_flows.py",
     "seal_batch": "in tests/app/test_flows.py",
     "job_batch": "in tests/app/test_flows.py",

@@ -20,7 +20,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -198,8 +198,28 @@ class Procession(
     ) -> None:
         await self.close()
 
-    async def run(self) -> None:
-        """Open, work until SIGINT or SIGTERM (or cancellation), and stop gracefully."""
+    def work_on(self, queues: Mapping[str, int], *, concurrency: int | None = None) -> Self:
+        """Take plain jobs from these queues alone, when it is opened: they share ``concurrency`` slots by weight.
+
+        ``{"mail": 3, "reports": 1}``: while both have work, three quarters of the slots are the mails'; while one has
+        none, all are the other's. Jobs and methods of processes are taken as always, in slots of their own. Without
+        queues only the concurrency changes. Raises Misconfigured, Conflict when it is open.
+        """
+        if self._opened is not None:
+            message = "Expected it to be closed to change what it works on, found it open"
+            raise Conflict(message)
+        self._slots = msgspec.structs.replace(
+            self._slots, weights=dict(queues), concurrency=concurrency or self._slots.concurrency
+        )
+        return self
+
+    async def run(self, *, queues: Mapping[str, int] | None = None, concurrency: int | None = None) -> None:
+        """Open, work until SIGINT or SIGTERM (or cancellation), and stop gracefully.
+
+        ``queues`` and ``concurrency``: see ``work_on``.
+        """
+        if queues is not None or concurrency is not None:
+            self.work_on(queues or {}, concurrency=concurrency)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):

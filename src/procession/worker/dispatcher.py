@@ -30,6 +30,7 @@ from procession.worker.registry import Handler, Mode, Registry
 from procession.worker.reports import Reports
 from procession.worker.results import to_variables
 from procession.worker.settings import WorkerSettings
+from procession.worker.shares import Pool
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
 
@@ -85,6 +86,10 @@ class LocalDispatcher:
             self._add_line(job_queue(handler.name), handler.concurrency)
             asked = handler.concurrency or self._settings.concurrency
             plain[handler.queue] = max(plain.get(handler.queue, 0), asked)
+        if self._settings.weights:
+            pool = Pool(self._settings.concurrency, run=self._run, freed=self._freed)
+            self._lines |= {queue: pool.add_line(queue, each) for queue, each in self._settings.weights.items()}
+            return
         for queue, concurrency in plain.items():
             self._add_line(queue, self._settings.queues.get(queue, concurrency))
 
