@@ -14,6 +14,7 @@ from procession.api.verbs import (
     documents,
     elements,
     incidents,
+    instance_page,
     instances,
     jobs,
     messages,
@@ -125,4 +126,4 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
     absent = [_absent(*each) for each in NOT_SERVED]
     rows = [*served, *absent, *_families()]
     rows.sort(key=lambda row: row.path.count("{"))
-    return (*((V2, row) for row in rows), *((OWN, row) for row in own.ENDPOINTS))
+    return (*((V2, row) for row in rows), *((OWN, row) for row in (*own.ENDPOINTS, *instance_page.ENDPOINTS)))
