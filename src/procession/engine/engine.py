@@ -46,6 +46,7 @@ from procession.engine.settings import Counters, Settings
 from procession.engine.steps import StepRun
 from procession.engine.submissions import Submissions
 from procession.engine.system import System
+from procession.engine.vitals import Vitals
 from procession.engine.within import TransactionalRun
 from procession.errors import Bug, Unavailable
 from procession.jobs.kinds import SUBMIT_QUEUE, TIMER_QUEUE
@@ -57,6 +58,7 @@ logger = logging.getLogger("procession.engine")
 
 LATEST_S = 1.0  # how long a latest version is remembered without word of a deployment
 ROUNDS_MAX = 100_000  # turns of the crank before a test is told that it never comes to rest
+REST_S_MAX = 60.0  # for what has threads or processes of its own: starting one took 10 s on a loaded machine
 
 
 class Engine(Operations):
@@ -152,6 +154,9 @@ class Engine(Operations):
             lost=self._lost_from_thread,
         )
         self._duties.beats = open_store is None
+        self.vitals = Vitals(
+            store, self.counters, clock=self.clock, keys=self._keys, name=self.name, chance=chance
+        )
         self.queue_duties = QueueDuties(
             store,
             clock=self.clock,
@@ -202,13 +207,14 @@ class Engine(Operations):
         self.instances.start_work()
         self._messages.start()
         self._intake.start()
+        self.vitals.start()
         self._open = True
 
     async def _enter(self) -> None:
         """Become a node."""
         node = await self.store.register(self.name, msgspec.json.encode(self._details))
         self.node = self._outbox.node = self._claims.node = self._duties.node = self._commit.node = node
-        self.queue_duties.node = node
+        self.queue_duties.node = self.vitals.node = node
 
     async def start(self) -> None:
         """Begin to run jobs and to do duties."""
@@ -250,6 +256,7 @@ class Engine(Operations):
         if self._stop_listening is not None:
             await self._stop_listening()
             self._stop_listening = None
+        await self.vitals.stop()
         await self._announcer.stop()
         await self._commit.stop()
         await self.instances.stop()
@@ -310,9 +317,11 @@ class Engine(Operations):
     async def _come_to_rest(self) -> None:
         """Let everything that is under way end; threads get real time."""
         spins = 0
+        loop = asyncio.get_running_loop()
+        patience_ends = loop.time() + REST_S_MAX
         while not self.quiet:
             spins += 1
-            if spins > ROUNDS_MAX:
+            if spins > ROUNDS_MAX and loop.time() > patience_ends:
                 raise Bug(f"Expected running work to end, still running: {self.dispatcher.running()}")
             await asyncio.sleep(0 if spins % 200 else 0.001)
 
