@@ -7,10 +7,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
+from procession.store.postgres import _alike as alike
 from procession.store.postgres import _commit as committing
 from procession.store.postgres._columns import job_columns, packed_jobs
 from procession.store.rows import JobChange, JobFence
@@ -59,6 +61,11 @@ async def execute(url: str, *statements: str) -> None:
     await store.close()
 
 
+def columns_of(found: list[Any] | None) -> tuple[Any, ...]:
+    assert found is not None
+    return tuple(found)
+
+
 def arguments() -> dict[str, tuple[Any, ...]]:
     """Values for every hot statement, 500 rows where it takes many."""
     keys = Keys(range(10_000_000, 20_000_000))
@@ -74,6 +81,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         step.new_subscriptions = [waiting_for(keys, step)]
         step.closed_subscriptions = [step.instance]
         step.changed_jobs = [JobChange(key=step.instance, state=0)]
+    closing = [msgspec.structs.replace(step, new_jobs=[]) for step in steps]
     numbers, names = list(range(1, 501)), [f"m{n % 10}" for n in range(1, 501)]
     channels = ([""] * 500, names, [f"x{n}" for n in range(1, 501)])
     jobs = [new_job(keys) for _ in range(500)]
@@ -85,6 +93,9 @@ def arguments() -> dict[str, tuple[Any, ...]]:
             *committing._packed_fences(steps),
             *packed_jobs(committing._jobs_of(steps)),
         ),
+        "commit_start_alike": columns_of(alike.start_columns(starts, None)),
+        "commit_step_alike": columns_of(alike.step_columns(steps, None)),
+        "commit_step_close": columns_of(alike.step_columns(closing, None)),
         "commit_wide": tuple(committing._wide_columns(wide, None)),
         "claim": ([f"q{n}" for n in range(10)], [50] * 10, 1, None),
         "claim_above": ([f"q{n}" for n in range(10)], [50] * 10, 1, None, [0] * 10, [0] * 10, [0] * 10),
@@ -119,7 +130,7 @@ async def test_a_plan_made_on_empty_tables_is_as_good(url, name):
     assert scans(plan) == []
 
 
-@pytest.mark.parametrize("name", ["commit_step", "commit_wide"])
+@pytest.mark.parametrize("name", ["commit_step", "commit_step_alike", "commit_step_close", "commit_wide"])
 async def test_instances_are_locked_in_key_order(filled_url, name):
     # Index scans over a sorted array give rows in key order, bitmap and sequential scans in the order of the heap.
     plan = await plan_of(filled_url, name, before="")

@@ -53,7 +53,13 @@ async def warm(counted: Counted) -> None:
     await apply(store, keys, step)
     (run,) = await store.claim(1, [Want(queue="$job:charge", count=1)])
     second = next_step(step, closed_jobs=[JobFence(key=run.key, lease=run.lease)])
+    second.new_jobs = [service_job(keys, step)]
     await apply(store, keys, second)
+    second = next_step(second, closed_jobs=[JobFence(key=second.new_jobs[0].key)])
+    await apply(store, keys, second)
+    others = [start_step(keys), start_step(keys, definition=8)]
+    await apply(store, keys, *others)
+    await apply(store, keys, *[next_step(other) for other in others])
     third = next_step(second, new_subscriptions=[waiting_for(keys, step, "warm")])
     await apply(store, keys, third)
     await store.publish([message(keys, "warm"), message(keys, "warm", message_id="m")], keys)

@@ -39,6 +39,7 @@ from procession.ids import Keys
 from procession.store._shared.matching import needs_channel
 from procession.store._shared.refusals import are_plain, clean_text
 from procession.store._shared.refusals import refusal_of_step as refusal_everywhere
+from procession.store.postgres._alike import CLOSE_COLUMNS, start_columns, step_columns
 from procession.store.postgres._columns import (
     Columns,
     compact,
@@ -187,8 +188,12 @@ async def _written(sessions: Sessions, batch: Batch) -> Answers:
 
 async def _write_start(session: Session, batch: Batch) -> Answers:
     steps = batch.steps
+    alike = start_columns(steps, batch.now)
     try:
-        await session.fetch("commit_start", *_packed_start(steps), batch.now, *packed_jobs(_jobs_of(steps)))
+        if alike is not None:
+            await session.fetch("commit_start_alike", *alike)
+        else:
+            await session.fetch("commit_start", *_packed_start(steps), batch.now, *packed_jobs(_jobs_of(steps)))
     except InvalidValue:  # a value, or an instance that exists already: the other statement tells them apart
         return _answers(await session.fetch("commit_wide", *_wide_columns(steps, batch.now)))
     return {}
@@ -196,6 +201,10 @@ async def _write_start(session: Session, batch: Batch) -> Answers:
 
 async def _write_step(session: Session, batch: Batch) -> Answers:
     steps = batch.steps
+    alike = step_columns(steps, batch.now)
+    if alike is not None:
+        name = "commit_step_alike" if len(alike) > CLOSE_COLUMNS else "commit_step_close"
+        return _answers(await session.fetch(name, *alike))
     jobs = packed_jobs(_jobs_of(steps))
     return _answers(await session.fetch("commit_step", *_packed_step(steps), batch.now, *_packed_fences(steps), *jobs))
 

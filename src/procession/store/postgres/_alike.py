@@ -1,0 +1,116 @@
+"""Batches of steps that are alike, as most are: of one definition, with one job closed and one opened each at most.
+
+What all of them share is sent once, as a plain value, and their jobs come in the rows of the steps. So the statement
+has one list of rows to read instead of three, and none to join. Other batches go the general way (_commit.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from procession.store.postgres._columns import Columns, lines, numbers, pieces
+from procession.store.rows import NewJob, Step
+
+CLOSE_COLUMNS: Final = 12  # values of commit_step_close.sql; commit_step_alike.sql has more
+_NO_FENCE: Final = (None, None)
+
+
+def start_columns(steps: list[Step], now: int | None) -> Columns | None:
+    """The values of commit_start_alike.sql, or None if these starts are not alike. In the order of the steps."""
+    first = steps[0]
+    definition, tenant = first.definition, first.tenant
+    jobs: list[NewJob] = []
+    shared: list[Any] | None = None
+    for step in steps:
+        if (
+            step.definition != definition
+            or step.status
+            or len(step.new_jobs) != 1
+            or step.business_id
+            or step.parent
+            or step.tags
+            or step.tenant != tenant
+        ):
+            return None
+        job = step.new_jobs[0]
+        shared = shared or _shared(job)
+        if not _is_like(job, shared, step) or job.tenant != tenant:
+            return None
+        jobs.append(job)
+    assert shared is not None
+    return [
+        numbers([step.instance for step in steps]),
+        definition,
+        first.process_id,
+        tenant,
+        *pieces([step.state for step in steps]),
+        lines([step.variables for step in steps]),
+        lines([step.events for step in steps]),
+        now,
+        numbers([job.key for job in jobs]),
+        numbers([job.element_instance for job in jobs]),
+        *shared[:-1],
+    ]
+
+
+def step_columns(steps: list[Step], now: int | None) -> Columns | None:
+    """The values of commit_step_alike.sql; of commit_step_close.sql (CLOSE_COLUMNS) if no job is opened; or None."""
+    definition = steps[0].definition
+    fences: list[tuple[int | None, int | None]] = []
+    opened: list[NewJob | None] = []
+    shared: list[Any] | None = None
+    for step in steps:
+        closed, new = step.closed_jobs, step.new_jobs
+        if step.definition != definition or len(closed) > 1 or len(new) > 1:
+            return None
+        fences.append((closed[0].key, closed[0].lease) if closed else _NO_FENCE)
+        if not new:
+            opened.append(None)
+            continue
+        job = new[0]
+        shared = shared or _shared(job)
+        if not _is_like(job, shared, step):
+            return None
+        opened.append(job)
+    columns: Columns = [
+        numbers([step.instance for step in steps]),
+        numbers([step.rev for step in steps]),
+        definition,
+        numbers([step.status for step in steps]),
+        *pieces([step.state for step in steps]),
+        lines([step.variables for step in steps]),
+        lines([step.events for step in steps]),
+        now,
+        numbers([key for key, _ in fences]),
+        numbers([lease for _, lease in fences]),
+    ]
+    if shared is not None:
+        columns.append(numbers([job.key if job is not None else None for job in opened]))
+        columns.append(numbers([job.element_instance if job is not None else None for job in opened]))
+        columns += shared
+    return columns
+
+
+def _shared(job: NewJob) -> list[Any]:
+    """What jobs that are alike share: their columns in the order of the statements."""
+    return [
+        int(job.kind),
+        job.queue,
+        job.type,
+        job.element or None,
+        job.priority,
+        job.retries,
+        job.owner or None,
+        job.tenant,
+    ]
+
+
+def _is_like(job: NewJob, shared: list[Any], step: Step) -> bool:
+    """Whether a job is its step's, ready at once, and has those columns."""
+    return (
+        not (job.run_at or job.delay_ms or job.args or job.options)
+        and job.instance == step.instance
+        and job.definition == step.definition
+        and job.element_instance > 0
+        and _shared(job) == shared
+    )
