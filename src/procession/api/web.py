@@ -1,40 +1,32 @@
-"""The ASGI application: one request through its stations - who, may they, what, is there room, the verb, the answer.
-
-Each station is a module of its own; here is their order, and what happens when a client goes away in between.
-"""
+"""The ASGI application: a request is decoded, goes through its stations, is answered; its client may go in between."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute
 
 from procession.api.admission import Gate
-from procession.api.audit import Auditor
 from procession.api.bodies import drain, read_body, read_uploads
 from procession.api.desk import Desk
-from procession.api.endpoints import Call, Content, Endpoint, Load
+from procession.api.endpoints import Call, Content, Endpoint, Load, Stream
 from procession.api.guard import Asgi, Guard
-from procession.api.identity import Identity
 from procession.api.metrics import MEDIA_TYPE as METRICS_TYPE
-from procession.api.metrics import Metrics
 from procession.api.openapi import document
-from procession.api.problems import Problem, problem_of
+from procession.api.problems import Problem
 from procession.api.roles import Principal, Role
 from procession.api.routing import Answer, Groups, problem_response
 from procession.api.settings import Settings
+from procession.api.stations import Stations, problem_for
 from procession.api.tables import endpoints
 from procession.errors import Unavailable
 
 logger = logging.getLogger("procession.api")
-
-NOBODY = Principal(name="", roles=frozenset(), tenants=frozenset())  # asks for what anybody may see
 
 _encode = msgspec.json.Encoder().encode
 
@@ -47,14 +39,12 @@ class Web:
     """Serves one open application."""
 
     def __init__(self, desk: Desk, settings: Settings, gate: Gate) -> None:
-        app = desk.app
         self._desk = desk
         self._settings = settings
         self.gate = gate
-        self._auditor = Auditor(app, jobs=settings.audit_jobs)
-        self._identity = Identity(settings, app.rows, lambda: app.now)
+        self.stations = Stations(desk, settings, gate)
+        self.metrics = self.stations.metrics
         self._table = endpoints()
-        self.metrics = Metrics(app, gate.admission, self._auditor)
         self.is_stopping = False
 
     def asgi(self, *more: BaseRoute) -> Asgi:
@@ -80,11 +70,7 @@ class Web:
             metrics.open.inc()
             who: Principal | None = None
             try:
-                if endpoint.role is None:
-                    who = NOBODY
-                else:
-                    who = await self._identity.who(request.headers.get("authorization"))
-                _check_role(who, None if endpoint.any_role else endpoint.role)
+                who = await self.stations.who(request.headers.get("authorization"), endpoint)
                 response = await self._serve(endpoint, request, who)
             except Gone:
                 metrics.disconnects.inc()
@@ -103,40 +89,31 @@ class Web:
         return handle
 
     async def _serve(self, endpoint: Endpoint, request: Request, who: Principal) -> Response:
-        """Decode, let in, do, write down, encode."""
+        """Decode, do, encode."""
         call = Call(
             desk=self._desk,
             who=who,
             path=request.path_params,
             query=dict(request.query_params),
+            last_event_id=request.headers.get("last-event-id", ""),
             body=await read_body(request, endpoint, self._settings),
             uploads=await read_uploads(request, self._settings) if endpoint.multipart else [],
         )
-        with self.gate.pass_through(endpoint.load) as call.answered:
-            result = await self._do(endpoint, call, request)
+        if endpoint.load is Load.WAIT:
+            result = await self._until_gone(endpoint, call, request)
+        else:
+            result = await self.stations.do(endpoint, call)
         if result is None:
             return Response(status_code=204)
         if isinstance(result, Content):
             return Response(result.data, media_type=result.media_type, headers=result.headers)
+        if isinstance(result, Stream):
+            return StreamingResponse(result.pieces, media_type=result.media_type)
         return Response(_encode(result), status_code=endpoint.status, media_type="application/json")
-
-    async def _do(self, endpoint: Endpoint, call: Call, request: Request) -> Any:  # noqa: ANN401 - the verb's answer
-        if endpoint.load is Load.WAIT:
-            return await self._until_gone(endpoint, call, request)
-        if not self._auditor.concerns(endpoint):
-            return await endpoint.verb(call)
-        before = await self._auditor.before(call, endpoint)
-        try:
-            result = await endpoint.verb(call)
-        except Exception as error:
-            await self._auditor.write(call, endpoint, before, error)
-            raise
-        await self._auditor.write(call, endpoint, before, None)
-        return result
 
     async def _until_gone(self, endpoint: Endpoint, call: Call, request: Request) -> Any:  # noqa: ANN401
         """Do it while the client is there; what comes too late for it is undone at once. Raises Gone."""
-        doing = asyncio.ensure_future(endpoint.verb(call))
+        doing = asyncio.ensure_future(self.stations.do(endpoint, call))
         watching = asyncio.ensure_future(_gone(request))
         try:
             await asyncio.wait([doing, watching], return_when=asyncio.FIRST_COMPLETED)
@@ -180,8 +157,7 @@ class Web:
 
     async def _for_readers(self, request: Request, answer: Any) -> Response:  # noqa: ANN401 - makes the response
         try:
-            who = await self._identity.who(request.headers.get("authorization"))
-            _check_role(who, Role.READER)
+            await self.stations.who_may(request.headers.get("authorization"), Role.READER)
             return answer()
         except Exception as error:  # noqa: BLE001 - as for any request
             return answer_of(error, request.url.path)
@@ -193,19 +169,9 @@ async def _gone(request: Request) -> None:
         pass
 
 
-def _check_role(who: Principal, role: Role | None) -> None:
-    if role is not None and not who.may(role):
-        raise Problem(403, f"'{who.name}' needs the role '{role.value}' for this, or one that includes it")
-
-
 def answer_of(error: BaseException, path: str) -> Response:
-    """The answer that an exception stands for; of a defect no more than a number to look it up by."""
-    problem = problem_of(error)
-    if problem is None:
-        number = uuid.uuid4().hex[:12]
-        logger.error("a request to %s failed (%s)", path, number, exc_info=error)
-        problem = Problem(500, f"Something is wrong with the server; its log knows more under {number}")
-    return problem_response(problem, path)
+    """The answer that an exception stands for."""
+    return problem_response(problem_for(error, path), path)
 
 
 def _log(endpoint: Endpoint, request: Request, who: Principal | None, status: int, took_s: float) -> None:
