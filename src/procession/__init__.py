@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from procession.app.flows import FlowJob
     from procession.app.job_defaults import job_defaults
     from procession.app.job_options import Limit, Unique
+    from procession.app.middleware import JobsToCome
+    from procession.app.recurring import Recurring
+    from procession.app.tracing import trace_jobs
     from procession.engine import Settings
     from procession.worker import (
         ActivateElements,
@@ -44,13 +47,16 @@ _HOMES = {
     "Fail": "procession.worker",
     "FlowJob": "procession.app.flows",
     "Job": "procession.worker",
+    "JobsToCome": "procession.app.middleware",
     "Limit": "procession.app.job_options",
+    "Recurring": "procession.app.recurring",
     "Retry": "procession.worker",
     "Settings": "procession.engine",
     "Snooze": "procession.worker",
     "Unique": "procession.app.job_options",
     "WorkerSettings": "procession.worker",
     "job_defaults": "procession.app.job_defaults",
+    "trace_jobs": "procession.app.tracing",
 }
 
 __version__ = "0.1.0"
@@ -65,8 +71,10 @@ __all__ = [
     "Fail",
     "FlowJob",
     "Job",
+    "JobsToCome",
     "Limit",
     "Procession",
+    "Recurring",
     "Retry",
     "Settings",
     "Snooze",
@@ -75,6 +83,7 @@ __all__ = [
     "WorkerSettings",
     "__version__",
     "job_defaults",
+    "trace_jobs",
 ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar, Unpack, cast
 
+from procession.app import arguments
 from procession.app.job_options import WORDS, JobWords, job_options
 from procession.errors import InvalidValue, Misconfigured, Rejected
 from procession.jobs.retry import Span
@@ -78,26 +79,47 @@ def defaults_of_type(args: object) -> Mapping[str, Any] | None:
 
 
 def merged(layers: Sequence[Mapping[str, Any]], args: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The words of one job: of each option the last layer that says it. ``args`` are for those that are functions.
+    """The words of one job: of each option the last layer that says it, of metadata each name's last.
 
-    Raises InvalidValue where such a function fails.
+    ``args`` are for those that are functions. Raises InvalidValue where such a function fails.
     """
     words: dict[str, Any] = {}
+    metadata: list[Any] = []
     for layer in layers:
         said = {word: value for word, value in layer.items() if value is not None}
         if said.keys() & WHEN:
             words = {word: value for word, value in words.items() if word not in WHEN}
+        if "metadata" in said:
+            metadata.append(said["metadata"])
         words |= said
-    plain: dict[str, Any] | None = None
+    of = _Made(args)
     for word, value in words.items():
-        if _is_function(word, value):
-            plain = args() if plain is None else plain
-            try:
-                words[word] = value(plain)
-            except Exception as error:
-                message = f"The default of '{word}' could not be made of the arguments: {type(error).__name__}: {error}"
-                raise InvalidValue(message) from error
+        words[word] = of(word, value)
+    if len(metadata) > 1:
+        words["metadata"] = {}
+        for value in metadata:
+            words["metadata"] |= arguments.mapping(of("metadata", value), "metadata")
     return words
+
+
+class _Made:
+    """Gives each value of an option: where it is a function, what that makes of the arguments."""
+
+    def __init__(self, args: Callable[[], dict[str, Any]]) -> None:
+        self._args = args
+        self._plain: dict[str, Any] | None = None
+
+    def __call__(self, word: str, value: Any) -> Any:  # noqa: ANN401 - any option's value
+        """One value. Raises InvalidValue."""
+        if not _is_function(word, value):
+            return value
+        if self._plain is None:
+            self._plain = self._args()
+        try:
+            return value(self._plain)
+        except Exception as error:
+            message = f"The default of '{word}' could not be made of the arguments: {type(error).__name__}: {error}"
+            raise InvalidValue(message) from error
 
 
 def has_functions(words: Mapping[str, Any]) -> bool:

@@ -10,6 +10,8 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -362,7 +364,10 @@ class LocalDispatcher:
                 case Mode.LOOP:
                     return await handler.function(*args, **kwargs)
                 case Mode.THREAD:
-                    return await self._in_thread(slot, self._threads.run(handler.function, args, kwargs))
+                    function = handler.function
+                    if self._registry.run_middleware:  # what it has put into context variables goes along
+                        function = partial(copy_context().run, function)
+                    return await self._in_thread(slot, self._threads.run(function, args, kwargs))
                 case Mode.PROCESS:
                     return await self._processes.run(handler.function, args, kwargs)
         finally:
