@@ -21,7 +21,7 @@ export default defineConfig({
   plugins: [onePreactForForms()],
   resolve: {
     alias: {
-      "@bpmn-io/feel-lint": here("./src/pages/modeler/editors/feel-lint.ts"), // the server's rules, in every editor of FEEL
+      "@bpmn-io/feel-lint": here("./src/base/feel-lint.ts"), // the server's rules, in every editor of FEEL
       "@": here("./src"),
     },
   },

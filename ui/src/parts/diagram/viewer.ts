@@ -5,6 +5,7 @@ import NavigatedViewer from "bpmn-js/lib/NavigatedViewer";
 import "bpmn-js/dist/assets/diagram-js.css";
 import "bpmn-js/dist/assets/bpmn-js.css";
 import "bpmn-js/dist/assets/bpmn-font/css/bpmn.css";
+import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import zeebe from "zeebe-bpmn-moddle/resources/zeebe.json";
 
 export interface DiagramElement {
@@ -39,6 +40,7 @@ export class Viewer {
     this.viewer = new NavigatedViewer({
       container,
       moddleExtensions: { zeebe },
+      textRenderer: TEXT,
       bpmnRenderer: {
         defaultFillColor: "var(--diagram-fill)",
         defaultStrokeColor: "var(--diagram-stroke)",
@@ -52,6 +54,7 @@ export class Viewer {
 
   async show(xml: string): Promise<void> {
     this.isLaidOut = !/<(\w+:)?BPMNShape\b/.test(xml);
+    await fontLoaded();
     await this.viewer.importXML(this.isLaidOut ? await layoutProcess(xml) : xml);
     this.fit();
   }

@@ -1,0 +1,50 @@
+// The decisions that are deployed, the latest version of each.
+
+import type { JSX } from "preact";
+import { api } from "@/base/api";
+import { useList } from "@/base/ask";
+import { Link, useQuery } from "@/base/route";
+import { useWords } from "@/base/words";
+import { Empty } from "@/parts/feedback";
+import { Filters } from "@/parts/filters";
+import { PageHead, Panel } from "@/parts/layout";
+import { DataTable } from "@/parts/table";
+import type { Decision } from "./server";
+import { words } from "./words";
+
+export default function Decisions(): JSX.Element {
+  const t = useWords(words);
+  const [name] = useQuery("name");
+  const list = useList<Decision>(
+    `decisions ${name}`,
+    (after, signal) =>
+      api.search("/v2/decision-definitions/search", {
+        filter: { isLatestVersion: true, ...(name ? { name: { $like: `*${name}*` } } : {}) },
+        sort: [{ field: "name" }],
+        page: { limit: 50, ...(after ? { after } : {}) },
+      }, signal),
+    ["decisions"],
+  );
+  return (
+    <>
+      <PageHead title={t.title} subtitle={t.lead} actions={<Link class="button" to="/modeler/new/dmn">{t.draw}</Link>} />
+      <Filters filters={[{ name: "name", label: t.name, kind: "text", placeholder: t.search }]} />
+      <Panel>
+        <DataTable
+          label={t.title}
+          list={list}
+          keyOf={(row) => row.decisionDefinitionKey}
+          columns={[
+            { id: "name", title: t.name, isMain: true, isWide: true, cell: (row) => <Link to={`/decisions/${row.decisionDefinitionKey}`}>{row.name || row.decisionDefinitionId}</Link> },
+            { id: "id", title: t.id, cell: (row) => <code>{row.decisionDefinitionId}</code> },
+            { id: "file", title: t.file, cell: (row) => row.decisionRequirementsId },
+            { id: "version", title: t.version, align: "right", cell: (row) => row.version },
+          ]}
+          empty={
+            name ? <Empty title={t.notFound} icon="search" /> : <Empty title={t.empty} icon="decisions">{t.emptyNext} <code>procession deploy discount.dmn</code></Empty>
+          }
+        />
+      </Panel>
+    </>
+  );
+}

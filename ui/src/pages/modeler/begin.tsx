@@ -1,0 +1,116 @@
+// Where modelling begins: something new, a file, or what is deployed.
+
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useAsk } from "@/base/ask";
+import { Link, navigate } from "@/base/route";
+import { useWords } from "@/base/words";
+import { Badge } from "@/parts/data";
+import { Empty, Shown } from "@/parts/feedback";
+import { Icon, type IconName } from "@/parts/icons";
+import { PageHead, Panel } from "@/parts/layout";
+import { listDeployed, type Deployed } from "./server";
+import { chooseFile } from "./files";
+import { openFile } from "./opening";
+import { words } from "./words";
+import { useWorkbench } from "./workbench";
+import "./modeler.css";
+
+export default function Begin(): JSX.Element {
+  const t = useWords(words);
+  const bench = useWorkbench();
+  const kept = bench.file ?? bench.leftover;
+  const resume = (): void => {
+    const { leftover } = bench;
+    if (leftover) void bench.open(leftover, { isNew: true });
+    navigate("/modeler/edit");
+  };
+  const choose = async (): Promise<void> => {
+    const file = await chooseFile();
+    if (file) await openFile(file);
+  };
+  return (
+    <>
+      <PageHead title={t.title} subtitle={t.lead} />
+      <div class="beginnings">
+        {kept && (
+          <Beginning icon="retry" title={t.go} onClick={resume} isFirst>
+            {bench.isChanged || bench.leftover ? t.goText(kept.name) : kept.name}
+          </Beginning>
+        )}
+        <Beginning icon="processes" title={t.newProcess} to="/modeler/new/bpmn">{t.newProcessText}</Beginning>
+        <Beginning icon="decisions" title={t.newDecision} to="/modeler/new/dmn">{t.newDecisionText}</Beginning>
+        <Beginning icon="tasks" title={t.newForm} to="/modeler/new/form">{t.newFormText}</Beginning>
+        <Beginning icon="upload" title={t.openFile} onClick={() => void choose()}>{t.openFileText}</Beginning>
+      </div>
+      <DeployedFiles />
+    </>
+  );
+}
+
+function Beginning(props: { icon: IconName; title: string; to?: string; onClick?: () => void; isFirst?: boolean; children: ComponentChildren }): JSX.Element {
+  const inner = (
+    <>
+      <Icon name={props.icon} size={22} />
+      <strong>{props.title}</strong>
+      <small>{props.children}</small>
+    </>
+  );
+  const look = `beginning${props.isFirst ? " first" : ""}`;
+  return props.to ? (
+    <Link to={props.to} class={look}>{inner}</Link>
+  ) : (
+    <button type="button" class={look} onClick={props.onClick}>{inner}</button>
+  );
+}
+
+function DeployedFiles(): JSX.Element {
+  const t = useWords(words);
+  const [wanted, want] = useState("");
+  const asked = useAsk("modeler-deployed", listDeployed, ["definitions", "decisions"]);
+  return (
+    <Panel
+      title={t.deployed}
+      actions={
+        <input type="search" class="begin-search" aria-label={t.search} placeholder={t.search} value={wanted} onInput={(event) => want(event.currentTarget.value)} />
+      }
+    >
+      <Shown asked={asked}>{(rows) => <Rows rows={rows.filter((row) => fits(row, wanted))} areAny={rows.length > 0} />}</Shown>
+    </Panel>
+  );
+}
+
+function fits(row: Deployed, wanted: string): boolean {
+  const text = wanted.trim().toLowerCase();
+  return [row.name, row.id, row.resourceName].some((each) => each.toLowerCase().includes(text));
+}
+
+const ICONS: Record<Deployed["kind"], IconName> = { bpmn: "processes", dmn: "decisions", form: "tasks" };
+
+function Rows({ rows, areAny }: { rows: Deployed[]; areAny: boolean }): JSX.Element {
+  const t = useWords(words);
+  if (rows.length === 0) {
+    return (
+      <Empty title={areAny ? t.nothingFound : t.nothingDeployed} icon="modeler">
+        {!areAny && <>{t.nothingDeployedText} <code>procession deploy order.bpmn</code></>}
+      </Empty>
+    );
+  }
+  return (
+    <ul class="deployed-files">
+      {rows.map((row) => (
+        <li key={`${row.kind} ${row.key}`}>
+          <Link to={`/modeler/deployed/${row.kind}/${row.key}`}>
+            <Icon name={ICONS[row.kind]} size={18} />
+            <span class="grow">
+              <strong>{row.name}</strong>
+              <small>{row.resourceName}</small>
+            </span>
+            <Badge>{t[row.kind]}</Badge>
+            <small class="version">{t.version(row.version)}</small>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

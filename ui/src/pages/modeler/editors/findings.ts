@@ -1,0 +1,53 @@
+// What the server's rules found: which is worst, and which field of the panel a rule speaks of.
+
+import type { Finding } from "./editor";
+
+const ORDER = ["error", "warning", "info"] as const;
+
+export type Severity = Finding["severity"];
+
+/** The worst that was found. */
+export function worst(findings: readonly Finding[]): Severity {
+  return ORDER.find((severity) => findings.some((finding) => finding.severity === severity)) ?? "info";
+}
+
+/** How many of each. */
+export function counted(findings: readonly Finding[]): Record<Severity, number> {
+  const counts = { error: 0, warning: 0, info: 0 };
+  for (const finding of findings) counts[finding.severity] += 1;
+  return counts;
+}
+
+/** The worst first; among equals in the order of the file. */
+export function sorted(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((one, other) => ORDER.indexOf(one.severity) - ORDER.indexOf(other.severity) || one.line - other.line);
+}
+
+const FIELDS: Record<string, string> = {
+  MISSING_TASK_DEFINITION: "taskDefinitionType",
+  MISSING_JOB_TYPE: "taskDefinitionType",
+  INVALID_RETRIES: "taskDefinitionRetries",
+  MISSING_DECISION: "decisionId",
+  MISSING_CALLED_ELEMENT: "targetProcessId",
+  MISSING_SCRIPT: "scriptExpression",
+  MISSING_COLLECTION: "multiInstance-inputCollection",
+  INVALID_COLLECTION: "multiInstance-inputCollection",
+  MISSING_MESSAGE: "messageRef",
+  MISSING_MESSAGE_NAME: "messageName",
+  MISSING_CORRELATION_KEY: "messageSubscriptionCorrelationKey",
+  MISSING_SIGNAL: "signalRef",
+  MISSING_SIGNAL_NAME: "signalName",
+  MISSING_CONDITION: "conditionExpression",
+  INVALID_CONDITION: "conditionExpression",
+  CONDITION_MISSING: "conditionExpression",
+  MISSING_LINK_NAME: "linkName",
+  TIMER_DEFINITION: "timerEventDefinitionType",
+  INVALID_TIMER: "timerEventDefinitionValue",
+  INVALID_PRIORITY: "jobPriorityDefinitionPriority",
+  NO_EXECUTABLE_PROCESS: "isExecutable",
+};
+
+/** The entry of the properties panel that a rule speaks of, where it is always the same. */
+export function fieldOf(code: string): string | undefined {
+  return FIELDS[code];
+}

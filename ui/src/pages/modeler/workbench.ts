@@ -1,0 +1,159 @@
+// The file that is open in the modeler. It outlives the page: who looks at something else and comes back finds it as it was.
+
+import { useEffect, useState } from "preact/hooks";
+import type { Problem } from "@/base/api";
+import { problemOf } from "@/base/ask";
+import { useStored } from "@/base/stored";
+import { openEditor, type Editor, type Finding, type Kind } from "./editors/editor";
+import { sorted } from "./editors/findings";
+import { lint } from "./server";
+
+export interface OpenFile {
+  kind: Kind;
+  name: string;
+  content: string;
+  /** What it was deployed as, if it was. */
+  origin?: { kind: Kind; id: string; key: string; version: number };
+}
+
+const LINT_MS = 400; // after the last change
+const DRAFT_CHARS_MAX = 2_000_000; // browsers keep about 5 MB for a site
+
+/** What was not deployed yet when the tab was closed or the browser died. */
+const draft = useStored.create<OpenFile | null>("modeler-draft", null);
+
+class Workbench {
+  file: OpenFile | null = null;
+  editor: Editor | null = null;
+  findings: Finding[] = [];
+  warnings: string[] = [];
+  problem: Problem | null = null; // it cannot be shown
+  lintProblem: Problem | null = null; // the server cannot say
+  isChanged = false;
+  isChecked = false; // the findings are those of what is drawn now
+  readonly place = document.createElement("div");
+  private readonly readers = new Set<() => void>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private checking: AbortController | undefined;
+  private turn = 0;
+
+  constructor() {
+    this.place.className = "workbench";
+    addEventListener("beforeunload", (event) => {
+      if (this.isChanged) event.preventDefault();
+    });
+  }
+
+  /** A file that was left changed when the tab was closed. */
+  get leftover(): OpenFile | null {
+    return this.file ? null : draft.get();
+  }
+
+  listen(reader: () => void): () => void {
+    this.readers.add(reader);
+    return () => this.readers.delete(reader);
+  }
+
+  private tell(): void {
+    for (const reader of this.readers) reader();
+  }
+
+  /** Opens a file in the place of the one that is open. Whoever calls this has asked before. */
+  async open(file: OpenFile, options: { isNew?: boolean } = {}): Promise<void> {
+    const turn = ++this.turn;
+    this.forget();
+    this.file = file;
+    this.isChanged = options.isNew ?? false;
+    this.tell();
+    await new Promise(requestAnimationFrame); // the page gives it its place
+    try {
+      const editor = await openEditor(file.kind, this.prepared(), { changed: () => this.changed(), viewed: () => this.tell() });
+      if (turn !== this.turn) return editor.destroy();
+      this.warnings = await editor.open(file.content);
+      if (turn !== this.turn) return editor.destroy();
+      this.editor = editor;
+      await this.check();
+    } catch (error) {
+      if (turn === this.turn) this.problem = problemOf(error);
+    }
+    this.tell();
+  }
+
+  private prepared(): { canvas: HTMLElement; panel: HTMLElement } {
+    const canvas = document.createElement("div");
+    canvas.className = "workbench-canvas";
+    const panel = document.createElement("div");
+    panel.className = "workbench-panel";
+    this.place.replaceChildren(canvas, panel);
+    return { canvas, panel };
+  }
+
+  private changed(): void {
+    this.isChanged = true;
+    this.isChecked = false;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.check(), LINT_MS);
+    this.tell();
+  }
+
+  /** Asks for the server's rules, marks what they find, and keeps what is not deployed yet. */
+  async check(): Promise<void> {
+    const { editor, file } = this;
+    if (!editor || !file || editor.isSimulating()) return;
+    this.checking?.abort();
+    const checking = new AbortController();
+    this.checking = checking;
+    try {
+      file.content = await editor.content();
+      if (this.isChanged && file.content.length <= DRAFT_CHARS_MAX) draft.set(file);
+      const findings = sorted(await lint(file.name, file.content, checking.signal));
+      if (checking.signal.aborted || this.editor !== editor) return;
+      this.findings = findings;
+      this.lintProblem = null;
+      this.isChecked = true;
+      editor.mark(findings);
+    } catch (error) {
+      if (checking.signal.aborted) return;
+      this.lintProblem = problemOf(error);
+    }
+    this.tell();
+  }
+
+  /** It is deployed or saved: nothing would be lost. */
+  saved(origin?: OpenFile["origin"]): void {
+    this.isChanged = false;
+    draft.set(null);
+    if (this.file && origin) this.file = { ...this.file, origin };
+    this.tell();
+  }
+
+  rename(name: string): void {
+    if (!this.file || name === this.file.name) return;
+    this.file = { ...this.file, name };
+    this.changed();
+  }
+
+  close(): void {
+    this.turn += 1;
+    draft.set(null);
+    this.forget();
+    this.tell();
+  }
+
+  private forget(): void {
+    clearTimeout(this.timer);
+    this.checking?.abort();
+    this.editor?.destroy();
+    this.place.replaceChildren();
+    Object.assign(this, { file: null, editor: null, findings: [], warnings: [], problem: null, lintProblem: null, isChanged: false, isChecked: false });
+  }
+}
+
+export const workbench = new Workbench();
+
+/** The workbench, and a turn of the component whenever something about it changes. */
+export function useWorkbench(): Workbench {
+  const [, turn] = useState(0);
+  useEffect(() => workbench.listen(() => turn((count) => count + 1)), []);
+  return workbench;
+}

@@ -1,0 +1,31 @@
+// Fits what is drawn into the part of the canvas that no palette covers.
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Canvas {
+  resized(): void;
+  viewbox(): { inner: Box; outer: { width: number; height: number } };
+  viewbox(box: Box): void;
+}
+
+const MARGIN = 30;
+const SCALE_MAX = 1.15; // a small process is not blown up
+
+/** Shows the whole, to the right of what covers the left. */
+export function fitBeside(canvas: Canvas, left: number): void {
+  canvas.resized();
+  const { inner, outer } = canvas.viewbox();
+  if (!outer.width || !outer.height || !inner.width || !inner.height) return;
+  const covered = outer.width > 500 ? left : 60;
+  const width = outer.width - covered - MARGIN;
+  const height = outer.height - 2 * MARGIN;
+  const scale = Math.min(width / inner.width, height / inner.height, SCALE_MAX);
+  const x = inner.x - (covered + (width - inner.width * scale) / 2) / scale;
+  const y = inner.y - (MARGIN + (height - inner.height * scale) / 2) / scale;
+  canvas.viewbox({ x, y, width: outer.width / scale, height: outer.height / scale });
+}
