@@ -59,7 +59,7 @@ def unseal(codec: Codec | None, stored: bytes, what: str) -> bytes:
         message = f"Expected a codec to read {what}, which one has written, found none: give Procession(codec=...)"
         raise Unreadable(message)
     try:
-        data = a2b_base64(_decode(stored).data)
+        data = a2b_base64(_decode(stored).data, strict_mode=True)
     except (ValueError, msgspec.DecodeError) as error:
         message = f"Expected {what} as a codec writes it, found something that is no base 64: somebody has changed it"
         raise Unreadable(message) from error

@@ -20,6 +20,8 @@ COMPRESSED: Final = 1  # a flag
 NONCE_BYTES: Final = 12
 KEY_BYTES: Final = (16, 24, 32)
 SMALL: Final = 256  # bytes that compression leaves alone
+PACKED: Final = b"z"  # what Compression begins with
+PLAIN: Final = b"p"
 
 
 class Encryption:
@@ -97,13 +99,13 @@ class Compression:
     def encode(self, data: bytes) -> bytes:
         """Compress what is worth it."""
         smaller = zlib.compress(data) if len(data) > self._least else data
-        return b"\1" + smaller if len(smaller) < len(data) else b"\0" + data
+        return PACKED + smaller if len(smaller) < len(data) else PLAIN + data
 
     def decode(self, data: bytes) -> bytes:
         """Undo it. Raises Unreadable."""
-        if data[:1] == b"\1":
+        if data[:1] == PACKED:
             return _larger(data[1:])
-        if data[:1] == b"\0":
+        if data[:1] == PLAIN:
             return data[1:]
         message = "Expected what Compression writes, found something else"
         raise Unreadable(message)
