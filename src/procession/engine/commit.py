@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from procession.engine.keys import KeyStock
 from procession.engine.lane import Lane, Patience
@@ -59,12 +59,6 @@ def sizes_of(flights: list[Flight]) -> list[int]:
     return sizes
 
 
-# Callers who all wait for one transaction leave this process idle meanwhile, and then all come at once. Of so many
-# starts that wait, half go in a transaction of their own: while the database works on one, the others' answers are
-# worked on here. Fewer are not worth it: a transaction has a price of its own, as high as that of some 20 steps.
-SPLIT: Final = 32
-
-
 class GroupCommit:
     """The lanes. While ``fenced`` nothing is written: this process has lost its leases."""
 
@@ -92,19 +86,14 @@ class GroupCommit:
         )
         self._own: set[asyncio.Task[None]] = set()  # steps in transactions of their own
         self._lanes: dict[Shape, Lane[Flight]] = dict(zip(shapes, made, strict=True))
-        self._second = self._lane("second start") if store.lanes > len(shapes) else None
 
     def _lane(self, name: str) -> Lane[Flight]:
         """One lane."""
         return Lane(name, self._send, count_max=COMMIT_STEPS_MAX, bytes_max=COMMIT_BYTES_MAX, sizes=sizes_of)
 
     def put(self, flight: Flight) -> None:
-        """Write this step with the next transaction of its lane; of many starts that wait, half in a second one."""
-        shape = flight.step.shape()
-        lane, second = self._lanes[shape], self._second
-        if second is not None and shape == Shape.START and len(second) < len(lane) and len(lane) >= SPLIT:
-            lane = second
-        lane.put(flight)
+        """Write this step with the next transaction of its lane."""
+        self._lanes[flight.step.shape()].put(flight)
 
     def put_within(self, flight: Flight, transaction: StepTransaction) -> None:
         """Write this step in a transaction of its own, together with what a handler has written there."""
@@ -133,8 +122,7 @@ class GroupCommit:
 
     def _all(self) -> set[Lane[Flight]]:
         """Every lane."""
-        lanes = set(self._lanes.values())
-        return lanes if self._second is None else {*lanes, self._second}
+        return set(self._lanes.values())
 
     async def _send(self, flights: list[Flight]) -> None:
         """One transaction, sent again while the database does not answer."""

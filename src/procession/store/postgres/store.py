@@ -59,7 +59,7 @@ from procession.store.rows import (
 
 DEADLINE_S: Final = 15.0
 CONNECT_S: Final = 5.0
-COMMIT_LANES: Final = 4  # starts (twice), steps and wide steps may be under way at once; more makes batches smaller
+COMMIT_LANES: Final = 3  # starts, steps and wide steps may be under way at once; more only makes batches smaller
 _FINDABLE: Final = ("job", "user_task", "incident", "subscription")
 
 
