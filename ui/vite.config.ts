@@ -5,20 +5,27 @@ const SERVER = "http://127.0.0.1:8080"; // `npm run dev` shows the page on a `pr
 
 const here = (path: string): string => new URL(path, import.meta.url).pathname;
 
-// The editor of forms needs an older Preact than its viewer asks for, and the two must share one.
-function onePreactForForms(): Plugin {
+// The editors of bpmn.io draw with an older Preact than the page does: the editor of forms and its viewer with one, menus with
+// another. Who draws together must share one, or draws nothing.
+const DRAW_WITH: [importer: string, preactOf: string][] = [
+  ["/@bpmn-io/form-js-viewer/", "./node_modules/@bpmn-io/form-js-editor/dist/index.es.js"],
+  ["/node_modules/htm/", "./node_modules/@bpmn-io/diagram-js-ui/lib/index.js"],
+];
+
+function sharePreact(): Plugin {
   return {
-    name: "one-preact-for-forms",
+    name: "share-preact",
     enforce: "pre",
     resolveId(source, importer) {
-      if (!/^preact(\/|$)/.test(source) || !importer?.includes("/@bpmn-io/form-js-viewer/")) return null;
-      return this.resolve(source, here("./node_modules/@bpmn-io/form-js-editor/dist/index.es.js"), { skipSelf: true });
+      if (!/^preact(\/|$)/.test(source)) return null;
+      const shared = DRAW_WITH.find(([drawer]) => importer?.includes(drawer));
+      return shared ? this.resolve(source, here(shared[1]), { skipSelf: true }) : null;
     },
   };
 }
 
 export default defineConfig({
-  plugins: [onePreactForForms()],
+  plugins: [sharePreact()],
   resolve: {
     alias: {
       "@bpmn-io/feel-lint": here("./src/base/feel-lint.ts"), // the server's rules, in every editor of FEEL
