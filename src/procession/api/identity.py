@@ -64,9 +64,11 @@ class Identity:
 
 def check_binding(settings: Settings) -> None:
     """Without identity only the loopback is bound. Raises Misconfigured."""
-    if not settings.identity and settings.host not in LOOPBACK:
+    hosts = [settings.host] if settings.grpc is None else [settings.host, settings.grpc.host]
+    strange = [host for host in hosts if host not in LOOPBACK]
+    if not settings.identity and strange:
         raise Misconfigured(
-            f"Expected a loopback address to bind without identity, found '{settings.host}': everybody who can reach "
+            f"Expected a loopback address to bind without identity, found '{strange[0]}': everybody who can reach "
             "the server would be its admin. Create a token (`procession tokens create`) and leave --no-identity out"
         )
 

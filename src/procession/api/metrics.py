@@ -19,40 +19,49 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
-class Metrics:
-    """Of one server."""
+class Traffic:
+    """What came over one protocol."""
 
-    def __init__(self, app: Procession, admission: Admission, auditor: Auditor) -> None:
-        self._of_operation: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
-        self._registry = CollectorRegistry(auto_describe=True)
-        self._registry.register(_Engine(app, admission, auditor))
-        self.requests = Counter(
-            "procession_http_requests",
-            "Requests answered, by operation and status",
+    def __init__(self, protocol: str, status: str, registry: CollectorRegistry) -> None:
+        self._of_operation: dict[tuple[str, str], tuple[Counter, Histogram]] = {}
+        name = f"procession_{protocol}"
+        self._requests = Counter(
+            f"{name}_requests",
+            f"Requests answered, by operation and {status}",
             ["operation", "status"],
-            registry=self._registry,
+            registry=registry,
         )
-        self.seconds = Histogram(
-            "procession_http_request_seconds",
+        self._seconds = Histogram(
+            f"{name}_request_seconds",
             "Time from a request's headers to its answer, waiting for jobs left out",
             ["operation"],
             buckets=SECONDS,
-            registry=self._registry,
+            registry=registry,
         )
-        self.open = Gauge("procession_http_requests_open", "Requests under way", registry=self._registry)
+        self.open = Gauge(f"{name}_requests_open", "Requests under way", registry=registry)
         self.disconnects = Counter(
-            "procession_http_disconnects", "Clients that went away before their answer", registry=self._registry
+            f"{name}_disconnects", "Clients that went away before their answer", registry=registry
         )
 
-    def answered(self, operation: str, status: int, took_s: float, *, waits: bool) -> None:
+    def answered(self, operation: str, status: str, took_s: float, *, waits: bool) -> None:
         """A request was answered."""
         found = self._of_operation.get((operation, status))
         if found is None:
-            found = self.requests.labels(operation, str(status)), self.seconds.labels(operation)
+            found = self._requests.labels(operation, status), self._seconds.labels(operation)
             self._of_operation[operation, status] = found
         found[0].inc()
         if not waits:
             found[1].observe(took_s)
+
+
+class Metrics:
+    """Of one server."""
+
+    def __init__(self, app: Procession, admission: Admission, auditor: Auditor) -> None:
+        self._registry = CollectorRegistry(auto_describe=True)
+        self._registry.register(_Engine(app, admission, auditor))
+        self.http = Traffic("http", "status", self._registry)
+        self.grpc = Traffic("grpc", "status code", self._registry)
 
     def page(self) -> bytes:
         """All of them as Prometheus reads them."""

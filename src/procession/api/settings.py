@@ -20,6 +20,21 @@ class OidcSettings(msgspec.Struct, frozen=True, kw_only=True):
     keys_s: float = 300.0  # how long keys are used before they are read again
 
 
+class GrpcSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The Zeebe gateway of a server."""
+
+    host: str = "127.0.0.1"
+    port: int = 26_500
+    certificate: bytes = b""  # PEM, with its chain; empty: no TLS
+    certificate_key: bytes = b""  # PEM
+    message_bytes_max: int = 8 * 1024 * 1024  # of a request; larger deployments go over HTTP
+    calls_max: int = 10_000  # under way together, those that wait included
+    streams_max: int = 1_000  # calls under way of one connection
+    keep_alive_s: int = 60  # a silent connection with calls is asked whether it lives
+    keep_alive_timeout_s: int = 20
+    ping_s_min: int = 10  # clients that ask more often are cut off
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A server."""
 
@@ -39,5 +54,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stop_s: float = 20.0  # for what is under way when the server stops
     audit_jobs: bool = False  # workers' ends of jobs stand in the history of their instance; True: in the audit log too
     is_https: bool = False  # behind a proxy that ends TLS: browsers are told to stay with it
+    grpc: GrpcSettings | None = None  # None: HTTP only
     limit: Literal["aimd", "gradient", "off"] = "aimd"  # on commands in flight: see backpressure.py
     disk_free_bytes_min: int = 256 * 1024 * 1024  # below it no new work is taken

@@ -66,24 +66,25 @@ class Web:
         async def handle(request: Request) -> Response:
             loop = asyncio.get_running_loop()
             began = loop.time()
-            metrics = self.metrics
-            metrics.open.inc()
+            traffic = self.metrics.http
+            traffic.open.inc()
             who: Principal | None = None
             try:
                 who = await self.stations.who(request.headers.get("authorization"), endpoint)
                 response = await self._serve(endpoint, request, who)
             except Gone:
-                metrics.disconnects.inc()
+                traffic.disconnects.inc()
                 response = Response(status_code=499)
             except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a problem document
                 response = answer_of(error, request.url.path)
                 if response.status_code == 413:
                     await drain(request)
             finally:
-                metrics.open.dec()
+                traffic.open.dec()
             took_s = loop.time() - began
-            metrics.answered(endpoint.operation_id, response.status_code, took_s, waits=endpoint.load is Load.WAIT)
-            _log(endpoint, request, who, response.status_code, took_s)
+            status = response.status_code
+            traffic.answered(endpoint.operation_id, str(status), took_s, waits=endpoint.load is Load.WAIT)
+            _log(endpoint, request, who, status, took_s)
             return response
 
         return handle
