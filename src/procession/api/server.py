@@ -36,16 +36,21 @@ HEADERS_BYTES_MAX = 64 * 1024
 class Server:
     """A server that runs."""
 
-    def __init__(self, web: Web, host: str, port: int) -> None:
+    def __init__(self, web: Web, host: str, port: int, grpc_address: str = "") -> None:
         self.web = web
         self.host = host
         self.port = port
+        self.grpc_address = grpc_address  # of the Zeebe gateway; empty: there is none
 
     @property
     def url(self) -> str:
         """Where it is."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"http://{_named(self.host)}:{self.port}"
+
+
+def _named(host: str) -> str:
+    """A host in an address."""
+    return f"[{host}]" if ":" in host else host
 
 
 @asynccontextmanager
@@ -89,7 +94,8 @@ async def serve(
             await asyncio.sleep(0.005)
         if serving.done():
             serving.result()
-        yield Server(web, settings.host, port)
+        async with _gateway(web, settings) as grpc_address:
+            yield Server(web, settings.host, port, grpc_address)
     finally:
         web.is_stopping = True
         app.remote.stop()
@@ -97,6 +103,18 @@ async def serve(
         with suppress(asyncio.CancelledError):
             await serving
         listening.close()
+
+
+@asynccontextmanager
+async def _gateway(web: Web, settings: Settings) -> AsyncGenerator[str]:
+    """The Zeebe gateway beside it, if it is wanted: its address. Raises Misconfigured."""
+    if settings.grpc is None:
+        yield ""
+        return
+    from procession.api.gateway.server import serve_gateway  # noqa: PLC0415 - packages that may be absent
+
+    async with serve_gateway(web.stations, settings.grpc, stop_s=settings.stop_s) as port:
+        yield f"{_named(settings.grpc.host)}:{port}"
 
 
 class _Uvicorn(uvicorn.Server):
