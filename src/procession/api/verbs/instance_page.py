@@ -1,34 +1,26 @@
-"""What the page of one instance asks beyond the rest: all that is open of it at once, and a migration tried out.
+"""What is done from the page of one instance beyond Camunda's API: try a migration out, give a failed job new attempts.
 
-It changes an instance only by the migration, and only if that is not a trial.
+In Camunda's API, retries of a job belong to workers, and an incident is resolved with what a worker has given it. An
+operator does both at once here.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.roles import Role
-from procession.api.search import Record, Request
-from procession.api.verbs.own import Items, Object, shown
+from procession.api.search import Request
+from procession.api.verbs.own import Items, shown
 from procession.api.words import key_of
-from procession.app.views import JobInfo, ProcessInstance, Subscription, UserTask
+from procession.core.listening import RETRIES_MAX
 from procession.limits import PAGE_MAX
-from procession.store.rows import InstanceFilter, JobFilter, UserTaskFilter
 
 GROUP = "Procession"
-CHILDREN_MAX = 100
-OPEN_MAX = min(500, PAGE_MAX)  # of each kind: more cannot be read by anybody
 
-
-class OpenOfInstance(Record):
-    """What an instance waits for: its jobs (timers included), subscriptions, user tasks, and what it has called."""
-
-    jobs: list[Object]
-    subscriptions: list[Object]
-    user_tasks: list[Object]
-    children: list[Object]
-    is_whole: bool  # False: there is more than is shown
+Attempts = Annotated[int, Meta(ge=1, le=RETRIES_MAX)]
 
 
 class TryMigration(Request):
@@ -39,21 +31,10 @@ class TryMigration(Request):
     dry_run: bool = True
 
 
-async def open_of_instance(call: Call) -> OpenOfInstance:
-    """What is open of an instance, up to OPEN_MAX of each kind."""
-    row = await call.desk.instance(call.who, call.path["processInstanceKey"])
-    rows = call.desk.rows
-    jobs = await rows.list_jobs(JobFilter(instance=row.key, limit=OPEN_MAX))
-    subscriptions = await rows.list_subscriptions(instance=row.key, limit=OPEN_MAX)
-    tasks = await rows.list_user_tasks(UserTaskFilter(instance=row.key, limit=OPEN_MAX))
-    children = await rows.list_instances(InstanceFilter(parent=row.key, limit=CHILDREN_MAX))
-    return OpenOfInstance(
-        jobs=[shown(JobInfo.of(job)) for job in jobs],
-        subscriptions=[shown(Subscription.of(each)) for each in subscriptions],
-        user_tasks=[shown(UserTask.of(task)) for task in tasks],
-        children=[shown(ProcessInstance.of(child)) for child in children if call.who.sees(child.tenant)],
-        is_whole=max(len(jobs), len(subscriptions), len(tasks)) < OPEN_MAX and len(children) < CHILDREN_MAX,
-    )
+class GiveRetries(Request):
+    """New attempts."""
+
+    retries: Attempts = 1
 
 
 async def try_migration(call: Call) -> Items:
@@ -68,26 +49,71 @@ async def try_migration(call: Call) -> Items:
     return Items(items=[shown(finding) for finding in findings])
 
 
-def _of_instance(method: str, path: str, operation: str, verb: Any, summary: str, **more: Any) -> Endpoint:  # noqa: ANN401
-    where = f"/process-instances/{{processInstanceKey}}/{path}"
-    options: dict[str, Any] = {"role": Role.READER, "group": GROUP, "answer": Items, **more}
-    return Endpoint(method=method, path=where, operation_id=operation, verb=verb, summary=summary, **options)
+async def resolve_incident(call: Call) -> None:
+    """Try again what raised an incident. Raises Conflict, NotFound."""
+    key = key_of(call.path["incidentKey"], "incidentKey")
+    await call.desk.check_owner(call.who, "incident", key)
+    await call.desk.app.resolve(key, retries=_retries(call))
+
+
+async def resolve_instance(call: Call) -> None:
+    """Try again whatever raised an incident of an instance. Raises Conflict, NotFound."""
+    row = await call.desk.instance(call.who, call.path["processInstanceKey"])
+    for incident in await call.desk.rows.list_incidents(instance=row.key, limit=PAGE_MAX):
+        await call.desk.app.resolve(incident.key, retries=_retries(call))
+
+
+async def change_retries(call: Call) -> None:
+    """Give a job of an instance another number of attempts. Raises Conflict, NotFound."""
+    key = key_of(call.path["jobKey"], "jobKey")
+    await call.desk.check_owner(call.who, "job", key)
+    await call.desk.app.update_job(key, retries=_retries(call))
+
+
+def _retries(call: Call) -> int:
+    body: GiveRetries | None = call.body
+    return body.retries if body is not None else 1
+
+
+def _command(path: str, operation: str, verb: Any, summary: str, **more: Any) -> Endpoint:  # noqa: ANN401
+    options: dict[str, Any] = {
+        "method": "POST",
+        "role": Role.OPERATOR,
+        "group": GROUP,
+        "status": 204,
+        "problems": (409, 504),
+        "load": Load.COMMAND,
+        "entity": "PROCESS_INSTANCE",
+        "body": GiveRetries,
+        "optional": True,
+        **more,
+    }
+    return Endpoint(path=path, operation_id=operation, verb=verb, summary=summary, **options)
 
 
 ENDPOINTS = (
-    _of_instance(
-        "GET", "open", "getOpenOfInstance", open_of_instance, "What is open of an instance", answer=OpenOfInstance
-    ),
-    _of_instance(
-        "POST",
-        "migration",
+    _command(
+        "/process-instances/{processInstanceKey}/migration",
         "tryMigration",
         try_migration,
         "Try a migration out, or carry it out",
-        role=Role.OPERATOR,
         body=TryMigration,
-        problems=(409,),
-        load=Load.COMMAND,
-        entity="PROCESS_INSTANCE",
+        optional=False,
+        answer=Items,
+        status=200,
     ),
+    _command(
+        "/process-instances/{processInstanceKey}/incident-resolution",
+        "retryInstance",
+        resolve_instance,
+        "Try again, with new attempts, whatever raised an incident of an instance",
+    ),
+    _command(
+        "/incidents/{incidentKey}/resolution",
+        "retryIncident",
+        resolve_incident,
+        "Try again, with new attempts, what raised an incident",
+        entity="INCIDENT",
+    ),
+    _command("/jobs/{jobKey}/retries", "changeRetries", change_retries, "Change the attempts of a job", entity="JOB"),
 )
