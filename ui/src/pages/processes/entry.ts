@@ -6,5 +6,9 @@ export const entry: PageEntry = {
   icon: "processes",
   title: { en: "Processes", ru: "Процессы" },
   home: "/processes",
-  routes: [{ path: "/processes", load: () => import("./list") }],
+  routes: [
+    { path: "/processes", load: () => import("./list") },
+    { path: "/processes/:id", load: () => import("./one") },
+    { path: "/instances", load: () => import("./all") },
+  ],
 };

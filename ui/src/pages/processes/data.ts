@@ -1,0 +1,117 @@
+// What these pages ask the server.
+
+import { api, type Page } from "@/base/api";
+import type { Instance } from "@/base/camunda";
+
+/** A version with how many instances of it there are. */
+export interface Version {
+  processDefinitionKey: string;
+  processDefinitionId: string;
+  name: string | null;
+  version: number;
+  versionTag: string | null;
+  resourceName: string;
+  deployedDate: string | null;
+  tenantId: string;
+  isLatest: boolean;
+  active: number;
+  completed: number;
+  terminated: number;
+  incidents: number;
+}
+
+export interface Heat {
+  items: ElementHeat[];
+  flows: { sequenceFlowId: string; taken: number }[];
+  isCounted: boolean;
+}
+
+export interface ElementHeat {
+  elementId: string;
+  elementName: string | null;
+  type: string;
+  active: number;
+  incidents: number;
+  completed: number;
+  canceled: number;
+  averageMs: number | null;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  totalMs: number;
+}
+
+export const versionsOf = (processId: string | undefined, signal: AbortSignal): Promise<{ items: Version[] }> =>
+  api.get("/api/process-definitions", { processDefinitionId: processId }, signal);
+
+export const heatOf = (key: string, signal: AbortSignal): Promise<Heat> =>
+  api.get(`/api/process-definitions/${key}/elements`, undefined, signal);
+
+export const xmlOf = (key: string, signal?: AbortSignal): Promise<string> =>
+  api.text(`/v2/process-definitions/${key}/xml`, signal);
+
+/** The filters of the table of instances, as they stand in the address. */
+export interface InstanceFilters {
+  state?: string;
+  element?: string;
+  business?: string;
+  tag?: string;
+  variable?: string;
+  from?: string;
+  until?: string;
+  text?: string;
+  incident?: string;
+}
+
+export const PAGE = 50;
+
+/** A page of instances, the newest first. */
+export function searchInstances(
+  of: { processId?: string | undefined; definitionKey?: string | undefined },
+  filters: InstanceFilters,
+  after: string | undefined,
+  signal: AbortSignal,
+): Promise<Page<Instance>> {
+  const filter = filterOf(of, filters);
+  return api.search<Instance>("/v2/process-instances/search", { filter, page: { limit: PAGE, ...(after ? { after } : {}) } }, signal);
+}
+
+/** The same as Camunda's filter, which batch operations take, too. */
+export function filterOf(
+  of: { processId?: string | undefined; definitionKey?: string | undefined },
+  filters: InstanceFilters,
+): Record<string, unknown> {
+  const filter: Record<string, unknown> = {};
+  if (of.processId) filter.processDefinitionId = of.processId;
+  if (of.definitionKey) filter.processDefinitionKey = of.definitionKey;
+  if (filters.state === "INCIDENT") filter.hasIncident = true;
+  else if (filters.state) filter.state = filters.state;
+  if (filters.business) filter.businessId = filters.business;
+  if (filters.tag) filter.tags = [filters.tag];
+  const condition = filters.variable ? variableOf(filters.variable) : undefined;
+  if (condition) filter.variables = [condition];
+  const started = { ...(filters.from && { $gte: instant(filters.from) }), ...(filters.until && { $lt: instant(filters.until) }) };
+  if (Object.keys(started).length > 0) filter.startDate = started;
+  return filter;
+}
+
+/** Whether a batch operation can look for this: exact values of what is indexed. */
+export function isExact(filters: InstanceFilters): boolean {
+  return !filters.element && !filters.variable && !filters.from && !filters.until && !filters.text && !filters.incident;
+}
+
+/** `name=value`: the value as JSON, or as the text that it is. */
+export function variableOf(text: string): { name: string; value: string } | undefined {
+  const at = text.indexOf("=");
+  if (at < 1) return undefined;
+  const value = text.slice(at + 1).trim();
+  try {
+    return { name: text.slice(0, at).trim(), value: JSON.stringify(JSON.parse(value)) };
+  } catch {
+    return { name: text.slice(0, at).trim(), value: JSON.stringify(value) };
+  }
+}
+
+/** A time of the reader's zone, as a form gives it, as an instant. */
+export function instant(local: string): string {
+  return new Date(local).toISOString();
+}
