@@ -73,7 +73,7 @@ async def test_an_instance_says_what_it_waits_for_and_what_happened(served):
     assert events[0]["event"] == "started"
     counts = (await served.client.get("/api/counts")).json()
     assert counts["instances"] == {"ACTIVE": 1}
-    assert (await served.client.get("/api/workers")).json()["items"][-1]["waiting"] == 0
+    assert (await served.client.get("/api/workers")).json()["remoteWaiting"] == 0
 
 
 async def test_an_ended_instance_is_started_anew(served):

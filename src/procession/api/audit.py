@@ -26,6 +26,7 @@ logger = logging.getLogger("procession.api")
 
 KIND = "audit"
 TEXT_CHARS_MAX = 2_000
+VALUES = frozenset({"variables", "args"})  # of these only the names are written down
 
 
 class Entry(msgspec.Struct, kw_only=True, rename="camel"):
@@ -160,13 +161,15 @@ def _without_values(value: Any) -> Any:  # noqa: ANN401 - a decoded request
         value = msgspec.to_builtins(value)
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        return {name: _names(each) if name == "variables" else _without_values(each) for name, each in fields.items()}
+        return {name: _names(each) if name in VALUES else _without_values(each) for name, each in fields.items()}
     if isinstance(value, list):
         return [_without_values(each) for each in cast("list[Any]", value)[:100]]
     return value[:TEXT_CHARS_MAX] if isinstance(value, str) else value
 
 
 def _names(variables: Any) -> Any:  # noqa: ANN401 - what a request calls variables
+    if isinstance(variables, list):  # the arguments of many jobs
+        return [_names(each) for each in cast("list[Any]", variables)[:100]]
     return sorted(map(str, cast("dict[Any, Any]", variables)))[:1_000] if isinstance(variables, dict) else None
 
 

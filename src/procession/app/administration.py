@@ -168,7 +168,7 @@ class Administration(QueueWatch, Flows):
                 change = _change_of(changes or Changes())
                 return lambda which: self._store.change_where(which, change)
 
-    async def cancel_batch(self, batch_key: int, *, reason: str = "", progress: Progress | None = None) -> int:
+    async def cancel_job_batch(self, batch_key: int, *, reason: str = "", progress: Progress | None = None) -> int:
         """Seal a batch of jobs and delete its members that are not over; those that run are canceled. How many.
 
         Batches within it are canceled by their own keys. Raises NotFound.

@@ -22,7 +22,7 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import JobOptions
 from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_datetime
-from procession.limits import LIMIT_PER_MS_MAX, LIMIT_RATE_MAX, PAGE_MAX
+from procession.limits import LIMIT_PER_MS_MAX, LIMIT_RATE_MAX, PAGE_MAX, SEARCH_MATCHES_MAX
 from procession.store.rows.queue import BulkResult, PauseKind, SweepReport
 from procession.store.rows.queue_reading import JobDetails, QueueFilter, QueueStats, StoredLimit, StoredLogLine
 
@@ -145,6 +145,7 @@ class LimitInfo(View, frozen=True, kw_only=True):
     burst: int
     used: int
     waiting: int
+    reserved_at: datetime | None  # the start that the next job by its rate would get; None where it has no rate
 
     @classmethod
     def of(cls, row: StoredLimit) -> Self:
@@ -157,6 +158,7 @@ class LimitInfo(View, frozen=True, kw_only=True):
             burst=row.burst,
             used=row.used,
             waiting=row.waiting,
+            reserved_at=to_datetime(row.reserved_at) if row.reserved_at else None,
         )
 
 
@@ -212,6 +214,11 @@ class Queues(Inspection):
         """A page of limits by key, with what is taken of them now; ``after``: the last key of the page before."""
         rows = await self._store.limits(after=arguments.text(after, "after"), limit=arguments.page(limit))
         return [LimitInfo.of(row) for row in rows]
+
+    async def count_limits(self) -> tuple[int, bool]:
+        """How many limits there are, up to SEARCH_MATCHES_MAX, and whether there are more."""
+        found = await self._store.count_limits(SEARCH_MATCHES_MAX + 1)
+        return min(found, SEARCH_MATCHES_MAX), found > SEARCH_MATCHES_MAX
 
     async def set_limit(self, key: str, *, most: int = 0, rate: int = 0, per: Span = "1s", burst: int = 0) -> bool:
         """Change the rule of a limit now, also for jobs that wait already; a later job's own rule changes it again.

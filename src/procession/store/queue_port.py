@@ -285,6 +285,10 @@ class Administering(Protocol):
         """Limits as they stand, by key."""
         ...
 
+    async def count_limits(self, most: int) -> int:
+        """How many limits there are, up to a bound."""
+        ...
+
     async def set_limit(self, key: str, *, most: int, rate: int, per_ms: int, burst: int) -> bool:
         """Change the rule of a limit now; jobs that wait get new start times and slots by it.
 

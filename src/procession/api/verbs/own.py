@@ -1,4 +1,4 @@
-"""Our own additions, under ``/api``: many ends of jobs in one request, plain jobs, why an instance waits, its history.
+"""Our own additions, under ``/api``: many ends of jobs in one request, why an instance waits, its history, counts.
 
 Keys are texts here as under ``/v2``; the other names are those of the Python API.
 """
@@ -19,6 +19,7 @@ from procession.api.search import Record, Request
 from procession.api.verbs.jobs import Retries, Variables, lease_of
 from procession.api.words import instance_state, key_of
 from procession.app.views import View
+from procession.jobs.kinds import JobState
 from procession.limits import PAGE_MAX, REMOTE_LEASE_MS_MAX
 
 GROUP = "Procession"
@@ -76,17 +77,6 @@ class EndedJobs(Record):
     """What became of each, in the order given: completions, failures, errors."""
 
     results: list[Ended]
-
-
-class EnqueueJobs(Request):
-    """Plain jobs of one type."""
-
-    type: Annotated[str, Meta(min_length=1)]
-    args: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=10_000)]
-    queue: str | UnsetType = msgspec.UNSET
-    priority: int | UnsetType = msgspec.UNSET
-    delay: Milliseconds | UnsetType = msgspec.UNSET
-    retries: Annotated[int, Meta(ge=1, le=10_000)] | UnsetType = msgspec.UNSET
 
 
 class Items(Record):
@@ -164,24 +154,6 @@ async def _end_job(call: Call, key: int, ending: Completion | Failure | Thrown) 
             await app.throw_error(key, ending.error_code, ending.error_message, ending.variables, lease=lease)
 
 
-async def enqueue_jobs(call: Call) -> Items:
-    """Put plain jobs into a queue, all or none."""
-    body: EnqueueJobs = call.body
-    given = {"queue": body.queue, "priority": body.priority, "retries": body.retries}
-    options: Any = {name: value for name, value in given.items() if not isinstance(value, UnsetType)}
-    if isinstance(body.delay, int):
-        options["delay"] = timedelta(milliseconds=body.delay)
-    tenant = call.desk.tenant(call.who, None)
-    enqueued = await call.desk.app_of(tenant).enqueue_many(body.type, body.args, **options)
-    return Items(items=[shown(each) for each in enqueued])
-
-
-async def workers(call: Call) -> Items:
-    """The processes that work on the database, and how many remote workers wait at this one."""
-    nodes = [shown(node) for node in await call.desk.app.nodes()]
-    return Items(items=[*nodes, {"name": "remote workers", "waiting": call.desk.app.remote.waiting}])
-
-
 async def instance_details(call: Call) -> Object:
     """An instance with its variables, its open incidents, and what each active element waits for."""
     row = await call.desk.instance(call.who, call.path["processInstanceKey"])
@@ -224,12 +196,20 @@ async def counts(call: Call) -> Object:
     tenant = "" if call.who.tenants is None else next(iter(sorted(call.who.tenants)), "")
     if call.who.tenants is not None and not tenant:
         return {"instances": {}, "jobs": []}
-    rows = call.desk.rows
-    instances = await rows.count_instances(tenant=tenant)
-    jobs = await rows.count_jobs(tenant=tenant)
+    app = call.desk.app_of(tenant) if tenant else call.desk.app
+    instances = await call.desk.rows.count_instances(tenant=tenant)
+    jobs: list[Object] = []
+    for queue in await app.queue_standings() if call.who.tenants is None else []:
+        jobs += [
+            {"queue": queue.queue, "state": state, "count": count, "isMore": state in queue.beyond}
+            for state, count in queue.counts.items()
+        ]
+    if call.who.tenants is not None:
+        counts = await call.desk.rows.count_jobs(tenant=tenant)
+        jobs = [{"queue": queue, "state": JobState(state).name, "count": n} for (queue, state), n in counts.items()]
     return {
         "instances": {instance_state(status): count for status, count in sorted(instances.items())},
-        "jobs": [{"queue": queue, "state": state, "count": count} for (queue, state), count in sorted(jobs.items())],
+        "jobs": jobs,
     }
 
 
@@ -253,18 +233,6 @@ ENDPOINTS = (
     ),
     _own(
         "POST",
-        "/jobs",
-        "enqueueJobs",
-        enqueue_jobs,
-        "Put plain jobs into a queue",
-        role=Role.OPERATOR,
-        body=EnqueueJobs,
-        answer=Items,
-        load=Load.COMMAND,
-        entity="JOB",
-    ),
-    _own(
-        "POST",
         "/jobs/{jobKey}/retry",
         "retryJob",
         retry_job,
@@ -275,7 +243,6 @@ ENDPOINTS = (
         problems=(409,),
         entity="JOB",
     ),
-    _own("GET", "/workers", "getWorkers", workers, "Who works on the database", answer=Items),
     _own("GET", "/counts", "getCounts", counts, "How many instances and jobs there are"),
     _own(
         "GET",

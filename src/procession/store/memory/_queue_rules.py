@@ -12,6 +12,7 @@ from procession.jobs.limits import LimitState
 from procession.store._shared.queue.rows import BatchRow
 from procession.store.memory._queue_jobs import Rows, Statement
 from procession.store.memory._queue_tables import Dependency, QueueTables
+from procession.store.rows import StoredJob
 
 # -- unique keys -------------------------------------------------------------------------------------------------------
 
@@ -139,9 +140,16 @@ def list_limits(q: QueueTables, rows: Rows) -> Rows:
     return [(key,) for key in keys[: which["limit"]]]
 
 
-def count_limited(q: QueueTables, keys: Rows) -> Rows:
+def count_limited(q: QueueTables, keys: Rows, most: int) -> Rows:
     counts = dict.fromkeys(keys, 0)
+    in_line: list[StoredJob] = []
     for job in q.jobs_in(JobState.THROTTLED):
+        parked_for = q.beyond(job.key).waits_for
+        if not parked_for:
+            in_line.append(job)
+        elif parked_for in counts:
+            counts[parked_for] = min(most, counts[parked_for] + 1)
+    for job in in_line[:most]:
         options = q.options(job.key)
         for limit in options.limits if options is not None else []:
             if limit.key in counts:
@@ -324,6 +332,7 @@ def _bytes(text: str) -> bytes:
 STATEMENTS: Final[dict[str, Statement]] = {
     "lock_unique_of": nothing,
     "read_batches": lock_batches,
+    "read_limits": lock_limits,
     **{
         each.__name__: each
         for each in (

@@ -14,7 +14,9 @@ from procession.store.memory._queue_tables import QueueTables
 from procession.store.rows.queue import JobBatchState
 
 # Places of the columns of a recurring job; its row is a list in the order of lock_recurring.
-NEXT_AT, LAST_AT, LAST_JOB, FIRED, VERSION, MISSED, OVERLAP, PAUSED, CYCLE, GROUP, JOB, CREATED_AT = range(2, 14)
+NEXT_AT, LAST_AT, LAST_JOB, FIRED, VERSION, MISSED, OVERLAP, PAUSED, CYCLE, GROUP, JOB, CREATED_AT, FIRINGS = range(
+    2, 15
+)
 
 
 def lock_recurring(q: QueueTables, rows: Rows) -> Rows:
@@ -25,7 +27,7 @@ def lock_recurring(q: QueueTables, rows: Rows) -> Rows:
 def add_recurring(q: QueueTables, rows: Rows) -> Rows:
     for row in rows:
         columns = [row["tenant"], row["name"], row["next_at"], 0, 0, 0, 1, row["missed"], row["overlap"], 0]
-        columns += [row["cycle"], row["sync_group"], row["job"], row["created_at"]]
+        columns += [row["cycle"], row["sync_group"], row["job"], row["created_at"], None]
         q.put(q.recurring, (row["tenant"], row["name"]), columns)
     return []
 
@@ -50,7 +52,7 @@ def change_recurring(q: QueueTables, rows: Rows) -> Rows:
 def advance_recurring(q: QueueTables, rows: Rows) -> Rows:
     for row in rows:
         changes = {NEXT_AT: row["next_at"], LAST_AT: row["last_at"], LAST_JOB: row["last_job"], FIRED: row["fired"]}
-        _change(q, row, changes)
+        _change(q, row, {**changes, FIRINGS: row["firings"]})
     return []
 
 

@@ -259,6 +259,10 @@ class QueueCalls(WatchCalls):
         """Limits as they stand."""
         return await self._run_script(lambda _: views.limits(key, after, limit), reads=True)
 
+    async def count_limits(self, most: int) -> int:
+        """How many limits there are, up to a bound."""
+        return await self._run_script(lambda _: views.count_limits(most), reads=True)
+
     async def set_limit(self, key: str, *, most: int, rate: int, per_ms: int, burst: int) -> bool:
         """Change the rule of a limit."""
         rule = Limit(key, most, rate, per_ms, burst)

@@ -128,7 +128,7 @@ def drop_limit(key: str, now: int) -> Script[None]:
     found = yield from lock_limits([key])
     if key not in found:
         raise NotFound(f"Expected a limit with the key {key!r}, found none")
-    waiting = sum(row[1] for row in (yield from ask_for("count_limited", [key])))
+    waiting = sum(int(row[1]) for row in (yield from ask_for("count_limited", [key], limits.CANDIDATES_MAX)))
     if found[key].used or waiting:
         raise Conflict(
             f"Expected limit {key!r} to hold nobody, but {found[key].used} jobs run by it and {waiting} wait"

@@ -115,8 +115,17 @@ def lock_runs(keys: Iterable[int]) -> Script[dict[int, JobRow]]:
 
 def lock_limits(keys: Iterable[str]) -> Script[dict[str, LimitState]]:
     """Limits held until the end of the transaction, with their slots counted after that."""
+    return (yield from _limits("lock_limits", keys))
+
+
+def read_limits(keys: Iterable[str]) -> Script[dict[str, LimitState]]:
+    """Limits as they are seen, without a lock."""
+    return (yield from _limits("read_limits", keys))
+
+
+def _limits(statement: str, keys: Iterable[str]) -> Script[dict[str, LimitState]]:
     keys = sorted(set(keys))
-    found = {row[0]: LimitState(*row) for row in (yield from ask_for("lock_limits", keys))}
+    found = {row[0]: LimitState(*row) for row in (yield from ask_for(statement, keys))}
     for key, used, parked in (yield from ask_for("count_slots", sorted(found))):
         found[key].used, found[key].parked = used, bool(parked)
     return found

@@ -10,7 +10,7 @@ import msgspec
 from procession import limits as limits_of
 from procession.jobs.kinds import JobState
 from procession.store._shared.queue.listing import details
-from procession.store._shared.queue.rows import lock_limits
+from procession.store._shared.queue.rows import read_limits
 from procession.store._shared.queue.script import Script, as_bytes, ask_for
 from procession.store.rows.queue import CanceledRun, JobBatchState, Pause
 from procession.store.rows.queue_reading import (
@@ -94,11 +94,16 @@ def stats(since: int, until: int, queue: str) -> Script[list[StatRow]]:
     return [StatRow(**dict(zip(StatRow.__struct_fields__, row, strict=True))) for row in rows]
 
 
+def count_limits(most: int) -> Script[int]:
+    """How many limits there are, up to a bound."""
+    return len((yield from ask_for("list_limits", [{"key": "", "after": "", "limit": most}])))
+
+
 def limits(key: str, after: str, limit: int) -> Script[list[StoredLimit]]:
     """Limits as they stand, by key."""
     names = [row[0] for row in (yield from ask_for("list_limits", [{"key": key, "after": after, "limit": limit}]))]
-    states = yield from lock_limits(names)
-    waiting = {row[0]: row[1] for row in (yield from ask_for("count_limited", names))}
+    states = yield from read_limits(names)
+    waiting = {row[0]: int(row[1]) for row in (yield from ask_for("count_limited", names, limits_of.CANDIDATES_MAX))}
     return [
         StoredLimit(
             key=state.key,
