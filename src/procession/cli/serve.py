@@ -1,11 +1,13 @@
-"""``procession serve``: Camunda 8's REST API and our own over HTTP, with this process' handlers beside them."""
+"""``procession serve``: Camunda 8's REST API, our own, the Zeebe gateway; with this process' handlers beside them."""
 
 from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import time
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,10 +19,13 @@ from procession.cli.work import Supervised
 from procession.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from procession.api.settings import OidcSettings, Settings
+    from procession.api.server import Server
+    from procession.api.settings import GrpcSettings, OidcSettings, Settings
     from procession.app import Procession
 
 PACKAGES = ("starlette", "uvicorn", "httptools", "multipart", "prometheus_client", "jwt")
+GRPC_PACKAGES = ("grpc", "grpc_health", "google.protobuf", "pyzeebe")
+GRPC_PORT = 26_500
 
 
 class Limit(Enum):
@@ -53,6 +58,14 @@ def serve(  # noqa: PLR0917 - options of the command line
     allow_host: Annotated[
         list[str] | None, typer.Option(metavar="HOST", help="A name of this server. Repeatable; none: any.")
     ] = None,
+    grpc: Annotated[bool, typer.Option("--grpc", help="The Zeebe gateway, too: gRPC, on port 26500.")] = False,
+    grpc_address: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where the gateway is bound. Default: --host, port 26500.")
+    ] = "",
+    grpc_certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The gateway speaks TLS with this certificate (PEM).")
+    ] = None,
+    grpc_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key (PEM).")] = None,
     https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
     audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
     limit: Annotated[
@@ -63,12 +76,12 @@ def serve(  # noqa: PLR0917 - options of the command line
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log JSON objects, one a line.")] = False,
     supervised: Supervised = False,
 ) -> None:
-    """Serve Camunda 8's REST API (/v2) and our own (/api), and the web page (/).
+    """Serve Camunda 8's REST API (/v2), our own (/api), the web page (/), with --grpc the Zeebe gateway.
 
     Clients come with a token (`procession tokens create`), as a user (`procession users create`), or with a token of an
     OpenID provider. SIGTERM or Ctrl-C stops gracefully, a second one at once.
     """
-    _expect_packages()
+    _expect_packages(PACKAGES, "serve")
     from procession.api.settings import Settings  # noqa: PLC0415 - packages that may be absent
     from procession.cli.serving import run_loop  # noqa: PLC0415 - an event loop
 
@@ -81,6 +94,7 @@ def serve(  # noqa: PLR0917 - options of the command line
         allowed_hosts=tuple(allow_host or ()),
         audit_jobs=audit_jobs,
         is_https=https,
+        grpc=_gateway(grpc_address, host, grpc_certificate, grpc_key) if grpc or grpc_address else None,
         limit=limit.value,
     )
     _show_logs(as_json=json_logs)
@@ -98,11 +112,42 @@ def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSetti
     return OidcSettings(issuer=issuer, audience=audience, roles_claim=roles, tenants_claim=tenants)
 
 
-def _expect_packages() -> None:
+def _gateway(address: str, host: str, certificate: Path | None, key: Path | None) -> GrpcSettings:
+    """What is set about the gateway. Raises Misconfigured."""
+    _expect_packages(GRPC_PACKAGES, "grpc")
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what goes wrong is told by us; gRPC's own lines are for its authors
+    from procession.api.settings import GrpcSettings  # noqa: PLC0415 - packages that may be absent
+
+    if (certificate is None) != (key is None):
+        raise Misconfigured("Expected --grpc-certificate and --grpc-key together, found one of them")
+    bound, _, port = address.rpartition(":") if address else (host, "", str(GRPC_PORT))
+    if not bound or not (port.isascii() and port.isdigit() and int(port) <= 65_535):
+        raise Misconfigured(f"Expected --grpc-address as HOST:PORT, such as 127.0.0.1:{GRPC_PORT}, found '{address}'")
+    return GrpcSettings(
+        host=bound.strip("[]"), port=int(port), certificate=_content(certificate), certificate_key=_content(key)
+    )
+
+
+def _content(path: Path | None) -> bytes:
+    """A file's bytes. Raises Misconfigured."""
+    try:
+        return path.read_bytes() if path is not None else b""
+    except OSError as error:
+        raise Misconfigured(f"'{path}' cannot be read: {error.strerror}") from error
+
+
+def _expect_packages(names: tuple[str, ...], extra: str) -> None:
     """Raises Misconfigured."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    missing = [name for name in names if not _is_there(name)]
     if missing:
-        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[serve]")
+        raise Misconfigured(f"Expected the packages of the server, missing {', '.join(missing)}: procession[{extra}]")
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False
 
 
 async def _serve(name: str, settings: Settings, *, page: bool, test_clock: bool, supervised: bool) -> None:
@@ -120,8 +165,9 @@ async def _serve(name: str, settings: Settings, *, page: bool, test_clock: bool,
         stop.end_with_stdin()
     turn = clock.turn if clock is not None else None
     async with app, serve_app(app, settings, turn_clock=turn, routes=routes() if page else ()) as server:
-        words = _words(app, server.url, settings, page=page)
-        tell("serving", words, url=server.url, database=app.url, identity=settings.identity)
+        words = _words(app, server, settings, page=page)
+        more = {"grpc": server.grpc_address} if server.grpc_address else {}
+        tell("serving", words, url=server.url, database=app.url, identity=settings.identity, **more)
         await stop.wait()
     tell("stopped", "" if supervised else "Stopped")
 
@@ -151,11 +197,15 @@ class _TestClock:
         self._pinned = instant
 
 
-def _words(app: Procession, url: str, settings: Settings, *, page: bool) -> str:
+def _words(app: Procession, server: Server, settings: Settings, *, page: bool) -> str:
     """What this process is, for whoever started it."""
+    url = server.url
     lines = [f"Serving {app.url} at {url}/v2 ({url}/openapi.json describes it)"]
     if page:
         lines.append(f"The web page is at {url}")
+    if settings.grpc is not None:
+        tls = ", TLS" if settings.grpc.certificate else ""
+        lines.append(f"The Zeebe gateway is at {server.grpc_address} (gRPC{tls})")
     if not settings.identity:
         lines.append("Without identity: whoever reaches this machine's loopback is an admin")
     lines.append("Ready; Ctrl-C stops it")
