@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 
@@ -138,3 +140,42 @@ def test_the_synchronous_face_has_flows_and_batches(tmp_path):
         twice = [procession.enqueue("note", unique="k") for _ in range(2)]
         assert [answer.outcome for answer in twice] == ["INSERTED", "DUPLICATE"]
         assert len(flow) == 2
+
+
+@pytest.mark.parametrize("way", ["asynchronous", "synchronous"])
+async def test_a_flow_belongs_to_the_callers_transaction(way, tmp_path):
+    app = Procession(f"sqlite:///{tmp_path / 'jobs.db'}")
+    ran: list[str] = []
+
+    @app.job("note", concurrency=1)
+    async def note(text: str) -> None:
+        ran.append(text)
+
+    flow = [
+        FlowJob("last", "note", {"text": "last"}, after=["first"]),
+        FlowJob("first", "note", {"text": "first"}, options={"priority": 2}),
+    ]
+    circle = [FlowJob("a", "note", after=["b"]), FlowJob("b", "note", after=["a"])]
+    await app.open(run_workers=False, migrate=True)
+
+    async def put(jobs: list[FlowJob], connection: sqlite3.Connection):
+        if way == "asynchronous":
+            return await app.enqueue_flow(jobs, connection=connection)
+        prepared = await app.prepare_flow(jobs)
+        for statement in prepared.statements:
+            connection.execute(statement.sql, statement.values)
+        return {job.name: answer for job, answer in zip(jobs, prepared.jobs, strict=True)}
+
+    with closing(sqlite3.connect(tmp_path / "jobs.db")) as connection:
+        await put(flow, connection)
+        connection.rollback()
+        await app.run_until_idle()
+        assert ran == []
+        there = await put(flow, connection)
+        with pytest.raises(InvalidValue, match="without a circle"):
+            await put(circle, connection)
+        connection.commit()
+    await app.run_until_idle()
+    assert ran == ["first", "last"]
+    assert list(there) == ["last", "first"]
+    await app.close()

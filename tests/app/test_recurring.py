@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from procession import Procession
+from procession import Limit, Procession, Unique
 from procession.app.recurring import Recurring, declarations
 from procession.errors import InvalidValue, NotFound
 
@@ -111,6 +111,12 @@ async def test_each_tenant_has_its_own(app):
         ({"name": ""}, "name of a recurring job"),
         ({"type": "x" * 250}, "KEY_TEXT_BYTES_MAX"),
         ({"retries": -1}, "retries"),
+        ({"options": {"delay": "1h"}}, "recurring job 'report': .* found 'delay'"),
+        ({"options": {"batch": 7}}, "found 'batch'"),
+        ({"options": {"deadline": datetime(2026, 1, 1, tzinfo=UTC)}}, "found an instant, which passes once"),
+        ({"options": {"titel": "x"}}, "found titel"),
+        ({"options": {"limits": Limit("k")}}, "maximum or a rate"),
+        ({"queue": "$timer"}, "the engine's own"),
     ],
 )
 async def test_what_cannot_be_meant_is_refused(app, wrong, message):
@@ -130,3 +136,52 @@ def test_declarations_come_from_files_too():
 async def test_the_synchronous_face_has_them(app):
     assert app.sync is not None
     assert callable(app.sync.put_recurring)
+
+
+EVERYTHING = {
+    "metadata": {"by": "clock"},
+    "unique": Unique("one report", for_="30m"),
+    "limits": [Limit("reports", most=2, rate=10)],
+    "timeout": "3s",
+    "backoff": ["1s", "5s"],
+    "deadline": "20m",
+    "keep": "1d",
+    "output": True,
+    "fair_key": "reports",
+}
+
+
+async def test_each_run_has_the_options_that_were_declared(app, clock):
+    declared = Recurring(
+        name="told", cycle="R/PT1H", type="report", priority=4, retries=5, title="t", tags=["x"], options=EVERYTHING
+    )
+    assert await app.put_recurring(declared) == ["told"]
+    assert await app.put_recurring(declared) == []
+    key = await app.trigger_recurring("told")
+    record = await app.job_record(key)
+    assert (record.title, record.tags, record.metadata) == ("t", ["x"], {"by": "clock"})
+    assert (record.priority, record.retries) == (4, 5)
+    assert [(limit.key, limit.most, limit.rate) for limit in await app.limits()] == [("reports", 2, 10)]
+    again = await app.trigger_recurring("told")
+    assert again == key
+    await _to(app, clock, minutes=1)
+    assert (await app.job_record(key)).state == "SUCCEEDED"
+    info = await app.recurring_job("told")
+    assert (info.options["timeout_ms"], info.options["unique"]["key"]) == (3_000, "one report")
+
+
+async def test_a_run_that_nobody_begins_in_time_fails_by_its_deadline(app, clock):
+    await app.put_recurring(Recurring(name="late", cycle="R/PT1H", type="report", queue="no", options=EVERYTHING))
+    await _to(app, clock, hours=1)
+    key = (await app.recurring_job("late")).last_job_key
+    await _to(app, clock, minutes=20)
+    assert (await app.job_record(key)).state == "FAILED"
+
+
+async def test_options_come_from_files_too(app):
+    options = {"unique": {"key": "k", "for": "1h"}, "limits": [{"key": "mails", "most": 2}], "timeout": "30s"}
+    (one,) = declarations([{"name": "a", "cycle": "@daily", "type": "report", "options": options}])
+    assert (one.options["unique"], one.options["limits"]) == (Unique("k", for_="1h"), [Limit("mails", most=2)])
+    assert await app.put_recurring(one) == ["a"]
+    with pytest.raises(InvalidValue, match=r"options of 'a': .*'mosst'"):
+        declarations([{"name": "a", "cycle": "@daily", "type": "t", "options": {"limits": [{"mosst": 2}]}}])

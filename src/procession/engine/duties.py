@@ -131,6 +131,11 @@ class Duties:
         self._announcer.announce_all(woken)
         return len(woken)
 
+    @property
+    def more_is_due(self) -> bool:
+        """Whether the last promotion left due jobs to the next one."""
+        return 0 < self._next_due <= self._clock.now()
+
     async def _promote_round(self) -> float:
         """Promote if this process leads; sleep until the next due instant, never longer than the poll."""
         longest = self._settings.promote_poll_ms_max

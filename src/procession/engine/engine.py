@@ -306,10 +306,11 @@ class Engine(Operations):
             await self._enter()
         for _ in range(ROUNDS_MAX):
             await self._come_to_rest()
-            promoted = await self.queue_duties.once() + await self._duties.promote_once()
+            fired = await self.queue_duties.once()
+            await self._duties.promote_once()  # limited jobs of queues that nobody serves here are named each time
             await self._duties.expire_once()
             claimed = await self._claims.once()
-            if not promoted and not claimed and self.quiet:
+            if not fired and not claimed and self.quiet and not self._duties.more_is_due:
                 await self._duties.retention.sweep()
                 return
         raise Bug(f"Expected the engine to come to rest, found work after {ROUNDS_MAX} rounds")
