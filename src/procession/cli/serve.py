@@ -115,7 +115,7 @@ def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSetti
 def _gateway(address: str, host: str, certificate: Path | None, key: Path | None) -> GrpcSettings:
     """What is set about the gateway. Raises Misconfigured."""
     _expect_packages(GRPC_PACKAGES, "grpc")
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what goes wrong is told by us; gRPC's own lines are for its authors
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's own lines are for its authors
     from procession.api.settings import GrpcSettings  # noqa: PLC0415 - packages that may be absent
 
     if (certificate is None) != (key is None):
