@@ -24,11 +24,20 @@ function sharePreact(): Plugin {
   };
 }
 
+// The server's rules, in every editor of FEEL. (Templates of forms are filled in by form-js, which checks them itself.)
+function askTheServer(): Plugin {
+  return {
+    name: "ask-the-server",
+    enforce: "pre",
+    resolveId: (source, importer) =>
+      source === "@bpmn-io/feel-lint" && importer?.includes("/@bpmn-io/feel-editor/") ? here("./src/base/feel-lint.ts") : null,
+  };
+}
+
 export default defineConfig({
-  plugins: [sharePreact()],
+  plugins: [sharePreact(), askTheServer()],
   resolve: {
     alias: {
-      "@bpmn-io/feel-lint": here("./src/base/feel-lint.ts"), // the server's rules, in every editor of FEEL
       "@": here("./src"),
     },
   },

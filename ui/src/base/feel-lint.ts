@@ -25,8 +25,3 @@ export function cmFeelLinter(): (view: EditorView) => Promise<Diagnostic[]> {
     }
   };
 }
-
-/** Part of what is stood in for; the page has no use for it. */
-export function lintExpression(): Diagnostic[] {
-  return [];
-}

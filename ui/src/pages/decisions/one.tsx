@@ -111,7 +111,7 @@ function Evaluate(props: { decisionKey: string; inputs: Input[]; onEvaluated: (e
         )}
         {problem && <ProblemBox problem={problem} />}
         <div class="row">
-          <Button kind="primary" icon="play" type="submit" role="operator" isBusy={isBusy} disabled={variables === undefined}>{t.evaluate}</Button>
+          <Button kind="primary" icon="play" type="submit" isBusy={isBusy} disabled={variables === undefined}>{t.evaluate}</Button>
           {!isJson && props.inputs.length > 0 && <small>{t.nulls}</small>}
         </div>
       </form>

@@ -34,37 +34,56 @@ export interface Evaluation {
   when?: string; // one of the past: the instant, as it is shown
 }
 
-interface Evaluated {
-  decisionDefinitionId: string;
-  decisionDefinitionName: string;
-  decisionDefinitionType: string;
-  output: string;
-  matchedRules: Matched[];
-  evaluatedInputs: { inputName: string; inputValue: string }[];
+interface Traced {
+  decisionId: string;
+  decisionName: string;
+  evaluatedInputs: { inputName: string; inputValue: unknown }[];
+  tables: { evaluatedInputs: { inputName: string; inputValue: unknown }[]; matchedRules: Matched[] }[];
+  output: unknown;
 }
 
 /** What a decision says of some variables. Raises Problem. */
 export async function evaluate(key: string, variables: object): Promise<Evaluation> {
   const body = { decisionDefinitionKey: key, variables };
-  const answer = await api.post<{ output: string; evaluatedDecisions: Evaluated[] }>("/v2/decision-definitions/evaluation", body);
+  const answer = await api.post<{ result: unknown; trace: Traced[]; warnings: { message: string; decisionId: string }[] }>("/api/decisions/evaluate", body);
   return {
-    output: read(answer.output),
-    warnings: [],
-    steps: answer.evaluatedDecisions.map((each) => ({
-      id: each.decisionDefinitionId,
-      name: each.decisionDefinitionName || each.decisionDefinitionId,
-      isTable: each.decisionDefinitionType === "DECISION_TABLE",
-      inputs: each.evaluatedInputs.map((input) => ({ name: input.inputName, value: read(input.inputValue) })),
-      matched: each.matchedRules,
-      output: read(each.output),
-    })),
+    output: answer.result,
+    steps: answer.trace.map(stepOf),
+    warnings: answer.warnings.map((warning) => `${warning.decisionId}: ${warning.message}`),
   };
 }
 
-function read(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+function stepOf(traced: Traced): Step {
+  const inputs = traced.tables.length ? traced.tables.flatMap((table) => table.evaluatedInputs) : traced.evaluatedInputs;
+  return {
+    id: traced.decisionId,
+    name: traced.decisionName || traced.decisionId,
+    isTable: traced.tables.length > 0,
+    inputs: inputs.map((input) => ({ name: input.inputName, value: input.inputValue })),
+    matched: traced.tables.flatMap((table) => table.matchedRules),
+    output: traced.output,
+  };
+}
+
+/** One that a business rule task asked for. */
+export interface PastEvaluation {
+  date: string;
+  decisionVersion: number;
+  decisionDefinitionKey: string;
+  processInstanceKey: string;
+  processDefinitionId: string;
+  elementId: string;
+  result: unknown;
+  trace: Traced[];
+  warnings: string;
+}
+
+/** The evaluations that the history of the newest instances holds, and where to look on. */
+export async function pastEvaluations(key: string, after: string | undefined, signal: AbortSignal): Promise<{ items: PastEvaluation[]; endCursor: string | null }> {
+  return api.get(`/api/decisions/${key}/evaluations`, { after }, signal);
+}
+
+/** One of the past as one that was asked for now. */
+export function shownAgain(past: PastEvaluation, when: string): Evaluation {
+  return { output: past.result, steps: past.trace.map(stepOf), warnings: past.warnings ? [past.warnings] : [], when };
 }

@@ -50,6 +50,7 @@ export default function Edit({ params }: { params: Record<string, string> }): JS
       {bench.warnings.length > 0 && (
         <details class="modeler-note"><summary>{t.notRead}</summary>{bench.warnings.map((each) => <p key={each}>{each}</p>)}</details>
       )}
+      {bench.isLaidOut && <p class="modeler-note calm">{t.laidOut}</p>}
       {bench.editor?.isSimulating() && <p class="modeler-note" role="status">{t.simulating}</p>}
       <div class={`modeler-main ${bench.file.kind}${hasPanel ? "" : " no-panel"}`} ref={place} data-ready={bench.editor !== null}>
         {!bench.editor && <div class="modeler-over">{bench.problem ? <ProblemBox problem={bench.problem} /> : <Loading />}</div>}

@@ -27,6 +27,7 @@ class Workbench {
   editor: Editor | null = null;
   findings: Finding[] = [];
   warnings: string[] = [];
+  isLaidOut = false;
   problem: Problem | null = null; // it cannot be shown
   lintProblem: Problem | null = null; // the server cannot say
   isChanged = false;
@@ -69,7 +70,7 @@ class Workbench {
     try {
       const editor = await openEditor(file.kind, this.prepared(), { changed: () => this.changed(), viewed: () => this.tell() });
       if (turn !== this.turn) return editor.destroy();
-      this.warnings = await editor.open(file.content);
+      Object.assign(this, await editor.open(file.content));
       if (turn !== this.turn) return editor.destroy();
       this.editor = editor;
       await this.check();
@@ -145,7 +146,7 @@ class Workbench {
     this.checking?.abort();
     this.editor?.destroy();
     this.place.replaceChildren();
-    Object.assign(this, { file: null, editor: null, findings: [], warnings: [], problem: null, lintProblem: null, isChanged: false, isChecked: false });
+    Object.assign(this, { file: null, editor: null, findings: [], warnings: [], isLaidOut: false, problem: null, lintProblem: null, isChanged: false, isChecked: false });
   }
 }
 

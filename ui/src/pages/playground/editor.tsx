@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { EditorView } from "@codemirror/view";
 import FeelEditor from "@bpmn-io/feel-editor";
 import "@/parts/bpmn-io/bpmn-io.css";
 
@@ -18,6 +19,7 @@ export function FeelField(props: { label: string; value: string; isTests: boolea
       dialect: props.isTests ? "unaryTests" : "expression",
       variables: variablesOf(props.context),
       contentAttributes: { "aria-label": props.label, "aria-multiline": "true" },
+      extensions: [EditorView.lineWrapping],
       onChange: (value: string) => latest.current.onChange(value),
     });
     return () => place.current?.replaceChildren();

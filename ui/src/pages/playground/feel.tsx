@@ -129,11 +129,16 @@ function Answer({ answer }: { answer: FeelAnswer }): JSX.Element {
       {answer.warnings.length > 0 && (
         <div class="stack">
           <h3>{t.warnings}</h3>
-          {answer.warnings.map((warning, index) => (
+          {distinct(answer.warnings).map((warning, index) => (
             <p key={index} class="feel-warning">{warning.message} <small>{t.at(warning.line, warning.column)}</small></p>
           ))}
         </div>
       )}
     </div>
   );
+}
+
+/** A part that is evaluated for each item warns for each. */
+function distinct(warnings: FeelAnswer["warnings"]): FeelAnswer["warnings"] {
+  return [...new Map(warnings.map((warning) => [`${warning.message} ${warning.line} ${warning.column}`, warning])).values()];
 }

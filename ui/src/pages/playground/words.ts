@@ -1,4 +1,4 @@
-import { catalogue } from "@/base/words";
+import { catalogue, number, plural } from "@/base/words";
 
 export const words = catalogue({
   en: {
@@ -26,6 +26,29 @@ export const words = catalogue({
     correlationHint: "The value itself, as the publisher sends it",
     explain: "Why?",
     explainLead: "Who would get this message now, who would not, and why.",
+    reaches: (name: string, instance: string, element: string) => `'${name}' reaches instance ${instance}: it waits at '${element}'.`,
+    startsOne: (name: string, id: string) => `'${name}' starts a new instance of '${id}'.`,
+    otherKey: (count: number, nearest: string, key: string) =>
+      `${number(count)} ${plural("en", count, { one: "instance waits", other: "instances wait" })} for this name, but for another key: the nearest is '${nearest}', not '${key}'.`,
+    notThere: (id: string, element: string) =>
+      `Nobody waits for it now. Process '${id}' would at '${element}', but no instance stands there. With a time to live the message is kept until one does.`,
+    nameUnknown: (name: string) => `Nobody waits for '${name}', and no deployed process names it.`,
+    nameUnknownBut: (name: string, other: string) => `Nobody waits for '${name}', and no deployed process names it. Did you mean '${other}'?`,
+    similar: "Similar names",
+    matching: "It reaches",
+    nearMisses: "They wait for this name, but do not get it",
+    buffered: "Messages of this name that are kept",
+    receivers: "Processes that wait for this name",
+    starts: "starts an instance",
+    same: "this key",
+    until: "until",
+    differs: (theirs: string, asked: string) => `It waits for '${theirs}', not '${asked}'.`,
+    tryKey: "Take this key",
+    slipSpace: "Spaces differ.",
+    slipCase: "Upper and lower case differ.",
+    slipQuotes: "One of them has quotation marks.",
+    slipNumber: "The same number, written differently.",
+    hasMore: "There are more than were looked at.",
   },
   ru: {
     title: "Песочница",
@@ -52,5 +75,28 @@ export const words = catalogue({
     correlationHint: "Само значение, как его посылает отправитель",
     explain: "Почему?",
     explainLead: "Кто получил бы это сообщение сейчас, кто нет, и почему.",
+    reaches: (name: string, instance: string, element: string) => `«${name}» дойдёт до экземпляра ${instance}: он ждёт в «${element}».`,
+    startsOne: (name: string, id: string) => `«${name}» запустит новый экземпляр «${id}».`,
+    otherKey: (count: number, nearest: string, key: string) =>
+      `${number(count)} ${plural("ru", count, { one: "экземпляр ждёт", few: "экземпляра ждут", other: "экземпляров ждут" })} этого имени, но с другим ключом: ближайший — «${nearest}», а не «${key}».`,
+    notThere: (id: string, element: string) =>
+      `Сейчас его никто не ждёт. Процесс «${id}» ждал бы в «${element}», но ни один экземпляр там не стоит. Со сроком жизни сообщение сохранится, пока не дождётся.`,
+    nameUnknown: (name: string) => `«${name}» никто не ждёт, и ни один развёрнутый процесс его не называет.`,
+    nameUnknownBut: (name: string, other: string) => `«${name}» никто не ждёт, и ни один развёрнутый процесс его не называет. Может быть, «${other}»?`,
+    similar: "Похожие имена",
+    matching: "Дойдёт до",
+    nearMisses: "Ждут этого имени, но не получат его",
+    buffered: "Хранящиеся сообщения с этим именем",
+    receivers: "Процессы, которые ждут этого имени",
+    starts: "запускает экземпляр",
+    same: "этот ключ",
+    until: "до",
+    differs: (theirs: string, asked: string) => `Ждёт «${theirs}», а не «${asked}».`,
+    tryKey: "Взять этот ключ",
+    slipSpace: "Различаются пробелы.",
+    slipCase: "Различаются прописные и строчные буквы.",
+    slipQuotes: "В одном есть кавычки.",
+    slipNumber: "То же число, записанное иначе.",
+    hasMore: "Их больше, чем было просмотрено.",
   },
 });

@@ -30,12 +30,17 @@ interface Node {
 /** The file in the namespace of DMN 1.3, with a drawing if it has none. */
 export function shown(xml: string): string {
   const text = xml.replace(MODELS, MODEL).replace(DRAWINGS, DMNDI);
-  if (/<(?:\w+:)?DMNShape[\s>]/.test(text)) return text;
+  if (hasDrawing(text)) return text;
   const document = new DOMParser().parseFromString(text, "text/xml");
   const definitions = document.documentElement;
   if (document.querySelector("parsererror") || definitions.namespaceURI !== MODEL) return text;
   draw(document, nodesOf(definitions));
   return new XMLSerializer().serializeToString(document);
+}
+
+/** Whether the file says where its elements stand. */
+export function hasDrawing(xml: string): boolean {
+  return /<(?:\w+:)?DMNShape[\s>]/.test(xml);
 }
 
 function nodesOf(definitions: Element): Map<string, Node> {

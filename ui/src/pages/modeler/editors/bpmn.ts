@@ -20,7 +20,7 @@ import zeebe from "zeebe-bpmn-moddle/resources/zeebe.json";
 import { fitBeside, type Canvas } from "@/parts/bpmn-io/fit";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import { translateModule } from "@/parts/bpmn-io/translate";
-import type { Editor, Finding, Places, Told } from "./editor";
+import type { Editor, Finding, Opened, Places, Told } from "./editor";
 import { fieldOf, worst } from "./findings";
 import { laidOut } from "./layout";
 
@@ -84,11 +84,15 @@ class BpmnEditor implements Editor {
     return this.modeler.get<Services[Name]>(name);
   }
 
-  async open(content: string): Promise<string[]> {
+  async open(content: string): Promise<Opened> {
     await fontLoaded();
-    const { warnings } = await this.modeler.importXML(await laidOut(content));
+    const drawn = await laidOut(content);
+    const { warnings } = await this.modeler.importXML(drawn);
     this.fit();
-    return warnings.map((warning) => (typeof warning === "string" ? warning : (warning as Error).message));
+    return {
+      warnings: warnings.map((warning) => (typeof warning === "string" ? warning : (warning as Error).message)),
+      isLaidOut: drawn !== content,
+    };
   }
 
   async content(): Promise<string> {

@@ -11,11 +11,11 @@ import {
 } from "dmn-js-properties-panel";
 import zeebe from "zeebe-dmn-moddle/resources/zeebe.json";
 
-import { shown } from "@/parts/bpmn-io/dmn-file";
+import { hasDrawing, shown } from "@/parts/bpmn-io/dmn-file";
 import { fitBeside, type Canvas } from "@/parts/bpmn-io/fit";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import { translateModule } from "@/parts/bpmn-io/translate";
-import type { Editor, Finding, Places, Told, View } from "./editor";
+import type { Editor, Finding, Opened, Places, Told, View } from "./editor";
 import { worst } from "./findings";
 
 const KINDS = { drd: "graph", decisionTable: "table", literalExpression: "expression", boxedExpression: "expression" } as const;
@@ -72,11 +72,11 @@ class DmnEditor implements Editor {
     });
   }
 
-  async open(content: string): Promise<string[]> {
+  async open(content: string): Promise<Opened> {
     await fontLoaded();
     const { warnings } = await this.modeler.importXML(shown(content));
     this.fit();
-    return warnings.map((warning) => warning.message);
+    return { warnings: warnings.map((warning) => warning.message), isLaidOut: !hasDrawing(content) };
   }
 
   async content(): Promise<string> {

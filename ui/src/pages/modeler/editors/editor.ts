@@ -27,10 +27,16 @@ export interface Told {
   viewed: () => void; // which view is open, whether tokens are simulated
 }
 
+/** How the opening of a file went. */
+export interface Opened {
+  warnings: string[]; // what of it could not be read
+  isLaidOut: boolean; // by us: it had no drawing
+}
+
 export interface Editor {
   readonly kind: Kind;
-  /** Opens a file; what of it could not be read is told. Throws what bpmn.io throws if it cannot be read at all. */
-  open(content: string): Promise<string[]>;
+  /** Opens a file. Throws what bpmn.io throws if it cannot be read at all. */
+  open(content: string): Promise<Opened>;
   content(): Promise<string>;
   canUndo(): boolean;
   canRedo(): boolean;

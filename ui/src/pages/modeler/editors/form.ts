@@ -23,7 +23,7 @@ export function formEditor(places: Places, told: Told): Editor {
     kind: "form",
     async open(content) {
       const { warnings } = await editor.importSchema(JSON.parse(content) as object);
-      return warnings.map((warning) => warning.message);
+      return { warnings: warnings.map((warning) => warning.message), isLaidOut: false };
     },
     content: () => Promise.resolve(`${JSON.stringify(editor.saveSchema(), null, 2)}\n`),
     canUndo: () => stack().canUndo(),
