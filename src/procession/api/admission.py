@@ -30,6 +30,15 @@ class Gate:
         self._place = Path(app.url.removeprefix(SQLITE).partition("?")[0]) if app.url.startswith(SQLITE) else None
         self._looked_at = -LOOK_S
 
+    def numbers(self) -> dict[str, int]:
+        """What others are told of it (``engine/vitals.py``)."""
+        limit = self.admission.limit
+        return {
+            "rejected": sum(self.admission.rejected.values()),
+            "in_flight": self.admission.in_flight,
+            "limit": int(limit.limit) if limit is not None else 0,
+        }
+
     @contextmanager
     def pass_through(self, load: Load) -> Generator[Callable[[], None]]:
         """Around a verb, which may say before its end that its command is answered (it then waits for something else).

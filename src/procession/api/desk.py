@@ -9,6 +9,7 @@ from msgspec import UnsetType
 
 from procession.api.problems import Problem
 from procession.api.roles import Principal, tenant_id_of, tenant_of
+from procession.api.watch import Watch
 from procession.api.words import key_of
 from procession.app import Procession
 from procession.errors import NotFound
@@ -26,6 +27,7 @@ class Desk:
     def __init__(self, app: Procession, turn_clock: Callable[[int | None], None] | None = None) -> None:
         self.app = app
         self.turn_clock = turn_clock  # test mode: sets the clock, None lets it go
+        self.watch = Watch(app)
         self._of_tenant: dict[str, Procession] = {}
         self._definitions: dict[int, StoredDefinition] = {}
         self._owners: dict[int, int] = {}

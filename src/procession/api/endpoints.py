@@ -5,7 +5,7 @@ One row serves a request, documents it (OpenAPI) and says how it is counted and 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,13 @@ class Content(msgspec.Struct, kw_only=True):
     headers: dict[str, str] = {}
 
 
+class Stream(msgspec.Struct, kw_only=True):
+    """An answer that comes in pieces, for as long as its client is there. Its endpoint's answer is Content."""
+
+    pieces: AsyncIterator[bytes]
+    media_type: str
+
+
 class Call(msgspec.Struct, kw_only=True):
     """One request, whatever protocol brought it."""
 
@@ -55,6 +62,7 @@ class Call(msgspec.Struct, kw_only=True):
     query: Mapping[str, str] = {}
     body: Any = None
     uploads: list[Upload] = []
+    last_event_id: str = ""  # of server-sent events: how far a client that comes back has heard
     answered: Callable[[], None] = lambda: None  # the command is done; what follows in the verb is waiting
     undo: list[Callable[[], None]] = []  # what to do when the answer does not reach its client
     about: dict[str, Any] = {}  # what the audit log is to know beyond the request: keys, before, after

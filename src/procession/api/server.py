@@ -67,7 +67,9 @@ async def serve(
     """
     settings = settings or Settings()
     check_binding(settings)
-    web = Web(Desk(app, turn_clock), settings, Gate(app, settings))
+    desk, gate = Desk(app, turn_clock), Gate(app, settings)
+    app.at_edge(gate.numbers)
+    web = Web(desk, settings, gate)
     listening = _listen(settings)
     config = uvicorn.Config(
         cast("Any", web.asgi(*routes)),
@@ -94,11 +96,13 @@ async def serve(
             await asyncio.sleep(0.005)
         if serving.done():
             serving.result()
+        desk.watch.start()
         async with _gateway(web, settings) as grpc_address:
             yield Server(web, settings.host, port, grpc_address)
     finally:
         web.is_stopping = True
         app.remote.stop()
+        await desk.watch.stop()
         running.should_exit = True
         with suppress(asyncio.CancelledError):
             await serving

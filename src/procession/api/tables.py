@@ -19,6 +19,11 @@ from procession.api.verbs import (
     jobs,
     messages,
     own,
+    page_definitions,
+    page_instances,
+    page_messages,
+    page_overview,
+    page_tools,
     queue_jobs,
     queue_rules,
     resources,
@@ -29,6 +34,7 @@ from procession.api.verbs import (
 
 V2 = "/v2"
 OWN = "/api"
+PAGES = (page_overview, page_definitions, page_instances, page_messages, page_tools)
 
 # What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
 NOT_SERVED: tuple[tuple[str, str, str], ...] = (
@@ -128,6 +134,6 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
     absent = [_absent(*each) for each in NOT_SERVED]
     rows = [*served, *absent, *_families()]
     rows.sort(key=lambda row: row.path.count("{"))
-    ours = [row for module in (own, instance_page, queue_jobs, queue_rules) for row in module.ENDPOINTS]
+    ours = [row for module in (own, instance_page, queue_jobs, queue_rules, *PAGES) for row in module.ENDPOINTS]
     ours.sort(key=lambda row: row.path.count("{"))
     return (*((V2, row) for row in rows), *((OWN, row) for row in ours))

@@ -5,6 +5,7 @@ It changes nothing. What an instance went through is the fold of its history, as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,6 +17,8 @@ from procession.core import events as e
 from procession.core.state import State
 from procession.dmn import DecisionModel, Evaluation, compile_resources
 from procession.engine import plain_variables
+from procession.engine.settings import History
+from procession.engine.vitals import Vital
 from procession.errors import InvalidModel, NotFound
 from procession.jobs.schedule import to_datetime
 from procession.limits import PAGE_MAX
@@ -58,6 +61,24 @@ class Looking(Inspection):
     def rows(self) -> Store:
         """The store, to read rows of."""
         return self._store
+
+    def vital(self) -> Vital:
+        """What this process has done, in numbers."""
+        return self._engine.vitals.now()
+
+    @property
+    def vital_key(self) -> int:
+        """Of the row in which this process says so to others; 0: there is none."""
+        return self._engine.vitals.key
+
+    @property
+    def history_level(self) -> History:
+        """How much of each step this process keeps."""
+        return self._engine.settings.history
+
+    def at_edge(self, numbers: Callable[[], dict[str, int]]) -> None:
+        """What an edge adds to that: rejected, in_flight, limit."""
+        self._engine.vitals.edge = numbers
 
     async def stored_instance(self, process_instance_key: int) -> StoredInstance:
         """One instance as it is stored, its state and variables included. Raises NotFound."""

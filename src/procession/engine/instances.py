@@ -285,6 +285,8 @@ class Instances(Lending):
         if step.rev <= 0:
             self._counters.started += 1
             cell.fresh = False
+        if step.new_incidents:
+            self._counters.incidents += len(step.new_incidents)
         self._counters.accepted += len(flight.asks)
         self._counters.in_flight -= len(flight.asks)
         self._cache.resize(cell, len(step.state) + (len(step.variables) if step.variables is not None else 0))

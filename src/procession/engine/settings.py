@@ -60,6 +60,7 @@ class Counters(msgspec.Struct):
     started: int = 0  # instances started
     completed: int = 0  # instances that ended as modelled
     terminated: int = 0
+    incidents: int = 0  # raised
     in_flight: int = 0  # commands taken and not yet answered
     steps: int = 0
     commits: int = 0

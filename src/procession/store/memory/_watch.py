@@ -12,6 +12,7 @@ from procession.jobs.kinds import JobState
 from procession.store._shared.watching.looks import LETTERS
 from procession.store.memory._queue_jobs import Rows, Statement
 from procession.store.memory._queue_tables import QueueTables
+from procession.store.memory._queue_watch import VERSION
 from procession.store.rows import StoredIncident, StoredInstance
 
 _values: Final = msgspec.json.Decoder(dict[str, Any]).decode
@@ -108,7 +109,10 @@ def watch_marks(q: QueueTables, rows: Rows) -> Rows:  # noqa: ARG001 - the shape
     tables = q.tables
     batches = [each.emitted + int(each.state) + 1 for each in tables.batches.values()]
     newest = [max(each, default=0) for each in (tables.instances, tables.jobs, tables.incidents, tables.user_tasks)]
-    return [(tables.position, *newest, sum(batches))]
+    definitions = max(tables.deployments, default=0) + len(tables.definitions)
+    recurring = sum(row[VERSION] for row in q.recurring.values()) + len(q.recurring)
+    nodes = max(tables.nodes, default=0) + len(tables.nodes)
+    return [(tables.position, *newest, sum(batches), definitions, recurring, nodes)]
 
 
 def watch_revisions(q: QueueTables, keys: Rows) -> Rows:

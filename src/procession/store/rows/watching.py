@@ -80,6 +80,9 @@ class Marks(Row, kw_only=True):
     incidents: int = 0
     user_tasks: int = 0
     batches: int = 0
+    definitions: int = 0
+    recurring: int = 0
+    nodes: int = 0
 
 
 class Standing(Row, kw_only=True):

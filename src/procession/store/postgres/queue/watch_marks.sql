@@ -8,4 +8,7 @@ select (select coalesce(max(h.txid::text::bigint), 0) from (
        coalesce((select max(key) from procession.user_task), 0),
        coalesce((select sum(emitted + state + 1)::bigint from (
            select emitted, state from procession.batch order by key desc limit 100
-       ) b), 0)
+       ) b), 0),
+       coalesce((select max(key) from procession.deployment), 0) + (select count(*) from procession.definition),
+       coalesce((select sum(version)::bigint + count(*) from procession.recurring), 0),
+       coalesce((select max(node) + count(*) from procession.node), 0)

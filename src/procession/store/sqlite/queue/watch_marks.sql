@@ -7,4 +7,7 @@ SELECT
     coalesce((SELECT max(key) FROM procession_user_task), 0),
     coalesce((SELECT sum(emitted + state + 1) FROM (
         SELECT emitted, state FROM procession_batch ORDER BY key DESC LIMIT 100
-    )), 0)
+    )), 0),
+    coalesce((SELECT max(key) FROM procession_deployment), 0) + (SELECT count(*) FROM procession_definition),
+    coalesce((SELECT sum(version) + count(*) FROM procession_recurring), 0),
+    coalesce((SELECT max(node) + count(*) FROM procession_node), 0)
