@@ -15,7 +15,7 @@ from procession.app import arguments
 from procession.app.job_defaults import defaults_of_type, has_functions, merged
 from procession.app.job_options import JobWords, job_options
 from procession.core.listening import RETRIES_MAX
-from procession.engine.values import decode_json, plain_variables
+from procession.engine.values import decode_json, plain_object
 from procession.errors import InvalidValue, Misconfigured
 from procession.jobs.codec import Codec, seal
 from procession.jobs.kinds import JobKind
@@ -61,7 +61,10 @@ def new_rows(
     if len(args) > ENQUEUE_MAX:
         message = f"Expected at most {ENQUEUE_MAX} jobs in a call (ENQUEUE_MAX), found {len(args)}"
         raise InvalidValue(message)
-    raw = [plain_variables(each, what).raw for each in args]
+    raw = [plain_object(each, what) for each in args]
+    if not options and (handler is None or not handler.defaults) and not any(map(defaults_of_type, args)):
+        pattern = _pattern(type, options, handler, tenant)  # the usual job: nobody says anything about it
+        return [_like(pattern, seal(codec, each, what)) for each in raw]
     patterns = _patterns(type, args, raw, options, handler, tenant)
     return [_like(pattern, seal(codec, each, what)) for pattern, each in zip(patterns, raw, strict=True)]
 

@@ -86,11 +86,15 @@ class Outbox:
         node = self.node
         if node:
             pauses = bool(self.paused_queues or self.paused_types)
+            full: set[str] = set()
             for job in jobs:
-                if job.run_at or job.delay_ms or (pauses and self._is_paused(job)):
+                queue = job.queue
+                if queue in full or job.run_at or job.delay_ms or (pauses and self._is_paused(job)):
                     continue
-                if self._slots(job.queue).reserve(job.queue):
+                if self._slots(queue).reserve(queue):
                     job.owner = node
+                else:
+                    full.add(queue)
 
     def unclaim_jobs(self, jobs: Iterable[NewJob], *, doubtful: bool) -> None:
         """They were not written, or nobody knows (then they are returned): their slots are free again."""
@@ -103,6 +107,7 @@ class Outbox:
 
     def hand_over_jobs(self, jobs: Iterable[NewJob]) -> None:
         """They are durable: run what is leased to this process, announce the rest."""
+        queues: set[str] = set()
         for job in jobs:
             if job.owner:
                 self._counters.handed_over += 1
@@ -110,7 +115,9 @@ class Outbox:
             elif job.run_at or job.delay_ms:
                 self._timer_set(job.run_at or self._now() + job.delay_ms)
             else:
-                self._announcer.announce(job.queue)
+                queues.add(job.queue)
+        if queues:
+            self._announcer.announce_all(sorted(queues))
 
     def unclaim(self, step: Step) -> None:
         """The step was not written, or nobody knows: its slots are free again."""

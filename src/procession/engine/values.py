@@ -72,12 +72,18 @@ def plain_variables(variables: Any, what: str = "variables") -> Plain:  # noqa: 
     Encoding and decoding again gives a private copy, the stored types, and the size in one go; the slow walk that finds
     the culprit runs only when the JSON hints at one.
     """
+    raw = plain_object(variables, what)
+    return Plain({}, raw) if raw is EMPTY_JSON else Plain(decode_json(raw), raw)
+
+
+def plain_object(variables: Any, what: str = "variables") -> bytes:  # noqa: ANN401 - whatever a caller gives
+    """Only their JSON. Raises InvalidValue likewise."""
     if not variables and (variables is None or isinstance(variables, Mapping)):
-        return Plain({}, EMPTY_JSON)
+        return EMPTY_JSON
     raw = _raw(variables, what)
     if not raw.startswith(b"{"):
         raise InvalidValue(f"Expected {what} to be an object of names and values, found {type(variables).__name__}")
-    return Plain(decode_json(raw), raw)
+    return raw
 
 
 def plain_value(value: Any, what: str) -> Any:  # noqa: ANN401 - whatever a caller gives

@@ -10,9 +10,9 @@ import pytest
 
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
-from procession.store.postgres._alike import CLOSE_COLUMNS, start_columns, step_columns
+from procession.store.postgres._alike import CLOSE_COLUMNS, enqueue_columns, start_columns, step_columns
 from procession.store.rows import JobFence, Step, StepOutcome
-from procession.testing.conformance.stage import next_step, service_job, start_step
+from procession.testing.conformance.stage import new_job, next_step, service_job, start_step
 
 ROWS = {
     "instance": "select to_jsonb(i) - 'started_at' - 'ended_at' || jsonb_build_object('over', ended_at is not null)"
@@ -141,3 +141,38 @@ def test_jobs_that_differ_by_more_than_their_keys_go_the_general_way(change: dic
             setattr(job, name, value)
     assert start_columns(first, None) is None
     assert step_columns(second, None) is None
+
+
+JOBS = "select to_jsonb(j) - 'run_at' - 'created_at' from procession.job j where queue <> 'odd' order by key"
+
+
+@pytest.mark.parametrize(
+    "common", [{}, {"owner": OWNER}, {"delay_ms": 60_000}, {"run_at": 4_000_000_000_000, "tenant": "acme"}]
+)
+async def test_jobs_of_no_step_are_the_same_both_ways(url, make_store, common: dict[str, Any]):
+    store = await make_store()
+    keys = Keys(range(1_000, 2_000))
+    found: list[list[str]] = []
+    for odd in (False, True):
+        keys.next = 1_000
+        jobs = [new_job(keys, args=args, **common) for args in (b'{"n":1}', b"", b'{"n":\n3}')]
+        assert enqueue_columns(jobs, None) is not None
+        more = [new_job(keys, queue="odd")] if odd else []
+        await store.enqueue([*jobs, *more])
+        connection = await asyncpg.connect(url)
+        found.append([row[0] for row in await connection.fetch(JOBS)])
+        await connection.execute("truncate procession.job")
+        await connection.close()
+    assert len(found[0]) == 3
+    assert found[0] == found[1]
+
+
+async def test_jobs_sent_again_are_there_once(url, make_store):
+    store = await make_store()
+    keys = Keys(range(1_000, 2_000))
+    jobs = [new_job(keys) for _ in range(3)]
+    await store.enqueue(jobs[:2])
+    await store.enqueue(jobs)
+    connection = await asyncpg.connect(url)
+    assert await connection.fetchval("select count(*) from procession.job") == 3
+    await connection.close()

@@ -1,5 +1,7 @@
 """Batches of steps that are alike, as most are: of one definition, with one job closed and one opened each at most.
 
+And jobs of no step that are alike.
+
 What all of them share is sent once, as a plain value, and their jobs come in the rows of the steps. So the statement
 has one list of rows to read instead of three, and none to join. Other batches go the general way (_commit.py).
 """
@@ -89,6 +91,44 @@ def step_columns(steps: list[Step], now: int | None) -> Columns | None:
         columns.append(numbers([job.element_instance if job is not None else None for job in opened]))
         columns += shared
     return columns
+
+
+def enqueue_columns(jobs: list[NewJob], now: int | None) -> Columns | None:
+    """The values of enqueue_alike.sql, or None if these jobs are not alike."""
+    first = jobs[0]
+    kind, queue, type_, priority, retries = first.kind, first.queue, first.type, first.priority, first.retries
+    run_at, delay_ms, owner, tenant = first.run_at, first.delay_ms, first.owner, first.tenant
+    if first.element or first.definition:
+        return None
+    for job in jobs:
+        if (
+            job.queue != queue
+            or job.type != type_
+            or job.owner != owner
+            or job.kind != kind
+            or job.priority != priority
+            or job.retries != retries
+            or job.run_at != run_at
+            or job.delay_ms != delay_ms
+            or job.tenant != tenant
+            or job.instance
+            or job.element_instance
+        ):
+            return None
+    return [
+        numbers([job.key for job in jobs]),
+        lines([job.args for job in jobs]),
+        now,
+        int(kind),
+        queue,
+        type_,
+        priority,
+        run_at or None,
+        delay_ms,
+        owner or None,
+        retries,
+        tenant,
+    ]
 
 
 def _shared(job: NewJob) -> list[Any]:

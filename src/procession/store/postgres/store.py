@@ -16,6 +16,7 @@ from procession.store._shared.refusals import check_jobs, check_start_request, c
 from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.postgres import _reading as reading
+from procession.store.postgres._alike import enqueue_columns
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
 from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
@@ -244,8 +245,18 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
         check_plain(jobs)
         if why := refusal_of_json(job.args for job in jobs):
             raise InvalidValue(f"{why}, got it in the arguments of a job")
-        if jobs:
-            await self._enqueues.fetch("enqueue", self._bound_now(), *job_columns(sorted(jobs, key=_key_of)))
+        if not jobs:
+            return
+        rows, now = sorted(jobs, key=_key_of), self._bound_now()
+        alike = enqueue_columns(rows, now)
+        if alike is not None:
+            try:
+                await self._enqueues.fetch("enqueue_alike", *alike)
+            except InvalidValue:  # a value, or a job that is there already: the other statement tells them apart
+                pass
+            else:
+                return
+        await self._enqueues.fetch("enqueue", now, *job_columns(rows))
 
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
