@@ -19,7 +19,7 @@ export const credentials = useStored.create<string | null>("authorization", null
 
 export interface Page<T> {
   items: T[];
-  page?: { totalItems: number; hasMoreTotalItems?: boolean; startCursor?: string | null; endCursor?: string | null };
+  page?: { totalItems?: number; hasMoreTotalItems?: boolean; startCursor?: string | null; endCursor?: string | null };
 }
 
 export const api = {

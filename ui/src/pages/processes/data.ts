@@ -71,8 +71,29 @@ export function searchInstances(
   after: string | undefined,
   signal: AbortSignal,
 ): Promise<Page<Instance>> {
-  const filter = filterOf(of, filters);
-  return api.search<Instance>("/v2/process-instances/search", { filter, page: { limit: PAGE, ...(after ? { after } : {}) } }, signal);
+  const condition = filters.variable ? variableOf(filters.variable) : undefined;
+  const isIncident = filters.state === "INCIDENT";
+  return api.get<Page<Instance>>(
+    "/api/process-instances",
+    {
+      processDefinitionId: of.definitionKey ? undefined : of.processId,
+      processDefinitionKey: of.definitionKey,
+      state: isIncident ? undefined : filters.state,
+      hasIncident: isIncident || undefined,
+      elementId: isIncident ? undefined : filters.element,
+      incidentElementId: isIncident ? filters.element : undefined,
+      fingerprint: filters.incident,
+      businessId: filters.business,
+      tag: filters.tag,
+      variables: condition && JSON.stringify({ [condition.name]: JSON.parse(condition.value) as unknown }),
+      text: filters.text,
+      startedFrom: filters.from && instant(filters.from),
+      startedUntil: filters.until && instant(filters.until),
+      after,
+      limit: PAGE,
+    },
+    signal,
+  );
 }
 
 /** The same as Camunda's filter, which batch operations take, too. */
@@ -87,10 +108,6 @@ export function filterOf(
   else if (filters.state) filter.state = filters.state;
   if (filters.business) filter.businessId = filters.business;
   if (filters.tag) filter.tags = [filters.tag];
-  const condition = filters.variable ? variableOf(filters.variable) : undefined;
-  if (condition) filter.variables = [condition];
-  const started = { ...(filters.from && { $gte: instant(filters.from) }), ...(filters.until && { $lt: instant(filters.until) }) };
-  if (Object.keys(started).length > 0) filter.startDate = started;
   return filter;
 }
 

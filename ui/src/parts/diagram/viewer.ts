@@ -31,6 +31,8 @@ export interface Shape {
   height?: number;
 }
 
+const MARGIN = 0.93; // what a diagram takes of its place
+
 /** One diagram in one place of the page. */
 export class Viewer {
   private readonly viewer: NavigatedViewer;
@@ -63,7 +65,7 @@ export class Viewer {
     const canvas = this.get("canvas");
     canvas.resized();
     canvas.zoom("fit-viewport", "auto");
-    if (canvas.zoom() > 1.15) canvas.zoom(1.15, "auto"); // a small process is not blown up
+    canvas.zoom(Math.min(1.15, canvas.zoom() * MARGIN), "auto"); // a small process is not blown up
   }
 
   zoom(step: number): void {
