@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -54,7 +55,9 @@ def new_rows(
     what: str = "the arguments of a job",
 ) -> list[NewJob]:
     """Jobs of one type without keys, one for each of ``args``. Raises InvalidValue, Misconfigured."""
-    arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
+    is_usual = not options and (handler is None or not handler.defaults) and not any(map(defaults_of_type, args))
+    if not is_usual or not isinstance(type, str):
+        _check_type(type)
     if unknown := options.keys() - OPTIONS:
         message = f"Expected options of a job, found {', '.join(sorted(unknown))}: there is none of that name"
         raise InvalidValue(message)
@@ -62,11 +65,31 @@ def new_rows(
         message = f"Expected at most {ENQUEUE_MAX} jobs in a call (ENQUEUE_MAX), found {len(args)}"
         raise InvalidValue(message)
     raw = [plain_object(each, what) for each in args]
-    if not options and (handler is None or not handler.defaults) and not any(map(defaults_of_type, args)):
-        pattern = _pattern(type, options, handler, tenant)  # the usual job: nobody says anything about it
+    if is_usual:
+        queue, retries = (DEFAULT_QUEUE, None) if handler is None else (handler.queue, handler.retries)
+        pattern = _usual_pattern(type, queue, retries or RETRIES, tenant)
         return [_like(pattern, seal(codec, each, what)) for each in raw]
     patterns = _patterns(type, args, raw, options, handler, tenant)
     return [_like(pattern, seal(codec, each, what)) for pattern, each in zip(patterns, raw, strict=True)]
+
+
+def _check_type(type: object) -> None:  # noqa: A002 - as above
+    """Raise InvalidValue for what is no type of a job."""
+    arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
+
+
+@lru_cache(maxsize=1_000)
+def _usual_pattern(type: str, queue: str, retries: int, tenant: str) -> NewJob:  # noqa: A002 - as above
+    """What a job is like of which neither its call nor its handler says anything. Shared: never change it."""
+    _check_type(type)
+    return NewJob(
+        key=0,
+        kind=JobKind.TASK,
+        queue=queue_name(queue),
+        type=type,
+        retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
+        tenant=tenant,
+    )
 
 
 def _patterns(

@@ -92,7 +92,10 @@ class Queueing(Inspection):
         and only when, the transaction of that connection commits. Raises InvalidValue, Misconfigured; Conflict for a
         batch of jobs that is not open; NotFound for a job or batch of another tenant.
         """
-        (enqueued,) = await self.enqueue_many(type, [args], connection=connection, **options)
+        if connection is None and not self.handlers.enqueue_middleware:
+            (enqueued,) = await self._put(JobsToCome(type, [args], dict(options)))
+        else:
+            (enqueued,) = await self.enqueue_many(type, [args], connection=connection, **options)
         return enqueued
 
     async def enqueue_many(

@@ -28,6 +28,7 @@ from procession.engine.submissions import Submissions
 from procession.engine.values import plain_variables
 from procession.errors import NotFound, Unavailable
 from procession.jobs.schedule import to_datetime
+from procession.limits import STEP_KEYS_MAX
 from procession.store.port import Store
 from procession.store.rows import Deployed, NewJob, NewMessage, PublishResult, StoredInstance
 from procession.store.rows.queue import Submitted
@@ -199,10 +200,13 @@ class Requests:
 
     async def take_keys(self, count: int) -> list[int]:
         """Keys for rows that a caller makes."""
+        at_hand = self.instances.keys_at_hand() if count <= STEP_KEYS_MAX else None
+        if at_hand is not None:
+            return [at_hand.take() for _ in range(count)]
         taken: list[int] = []
         while len(taken) < count:
             keys = await self.instances.keys()
-            taken.extend(keys.take() for _ in range(min(count - len(taken), 5_000)))
+            taken.extend(keys.take() for _ in range(min(count - len(taken), STEP_KEYS_MAX)))
         return taken
 
     async def take_keys_for_caller(self, count: int) -> list[int]:

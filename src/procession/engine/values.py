@@ -116,11 +116,12 @@ def _raw(variables: Any, what: str) -> bytes:  # noqa: ANN401 - whatever a calle
 
 def _suspicious(raw: bytes) -> bool:
     """Whether the JSON may hide what cannot be stored: a null (NaN is written so), a NUL, a long number, depth."""
+    size = len(raw)
     return (
         b"null" in raw
         or b"\\u0000" in raw
-        or raw.count(b"[") + raw.count(b"{") > JSON_DEPTH_MAX
-        or _LONG_NUMBER in raw.translate(_DIGITS)
+        or (size > JSON_DEPTH_MAX and raw.count(b"[") + raw.count(b"{") > JSON_DEPTH_MAX)
+        or (size > len(_LONG_NUMBER) and _LONG_NUMBER in raw.translate(_DIGITS))
     )
 
 
