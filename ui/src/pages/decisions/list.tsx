@@ -11,6 +11,7 @@ import { PageHead, Panel } from "@/parts/layout";
 import { DataTable } from "@/parts/table";
 import type { Decision } from "./server";
 import { words } from "./words";
+import "./decisions.css";
 
 export default function Decisions(): JSX.Element {
   const t = useWords(words);
@@ -36,8 +37,8 @@ export default function Decisions(): JSX.Element {
           keyOf={(row) => row.decisionDefinitionKey}
           columns={[
             { id: "name", title: t.name, isMain: true, isWide: true, cell: (row) => <Link to={`/decisions/${row.decisionDefinitionKey}`}>{row.name || row.decisionDefinitionId}</Link> },
-            { id: "id", title: t.id, cell: (row) => <code>{row.decisionDefinitionId}</code> },
-            { id: "file", title: t.file, cell: (row) => row.decisionRequirementsId },
+            { id: "id", title: t.id, cell: (row) => <code class="nowrap">{row.decisionDefinitionId}</code> },
+            { id: "file", title: t.file, cell: (row) => <span class="nowrap">{row.decisionRequirementsId}</span> },
             { id: "version", title: t.version, align: "right", cell: (row) => row.version },
           ]}
           empty={

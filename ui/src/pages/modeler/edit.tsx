@@ -110,7 +110,7 @@ function useDeployment(): { isBusy: boolean; act: () => Promise<void> } {
         const worst = workbench.findings.find((finding) => finding.severity === "error");
         const problem = problemOf(error);
         toastProblem(Object.assign(problem, { title: t.deployFailed, ...(worst ? { detail: t.deploySeeBelow } : {}) }));
-        if (worst) editor.select(worst.elementId, worst.code);
+        if (worst) editor.select(worst);
       }
     });
   };

@@ -2,6 +2,7 @@
 
 import { render, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Problem } from "@/base/api";
 import { problemOf, useAct } from "@/base/ask";
 import { Link } from "@/base/route";
 import { useWords } from "@/base/words";
@@ -43,11 +44,12 @@ function Offer({ files, onClose }: { files: File[]; onClose: () => void }): JSX.
   const known = offered.flatMap((each) => (each.file ? [each.file] : []));
   const go = (): void => void act(async () => setOutcomes(await deploy(known)));
   const first = known[0];
+  const isFaulty = offered.some((each) => each.findings.some((finding) => finding.severity === "error"));
   return (
     <Dialog
       title={outcomes ? t.offerDone : t.offerTitle(files.length)}
       onClose={onClose}
-      problem={problem}
+      problem={problem && isFaulty ? new Problem(problem.status, t.deployFailed, t.deploySeeAbove) : problem}
       onSubmit={go}
       isWide
       buttons={

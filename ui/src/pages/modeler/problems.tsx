@@ -28,7 +28,7 @@ export function Problems(): JSX.Element {
         <ol>
           {findings.map((finding, index) => (
             <li key={`${finding.code} ${finding.elementId} ${index}`} class={finding.severity}>
-              <button type="button" onClick={() => bench.editor?.select(finding.elementId, finding.code)}>
+              <button type="button" onClick={() => bench.editor?.select(finding)}>
                 <Icon name={ICONS[finding.severity]} size={16} />
                 <span class="unseen">{t[finding.severity]}</span>
                 <span class="grow">

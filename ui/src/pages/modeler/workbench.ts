@@ -37,6 +37,7 @@ class Workbench {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private checking: AbortController | undefined;
   private turn = 0;
+  private fitted: ResizeObserver | undefined;
 
   constructor() {
     this.place.className = "workbench";
@@ -73,6 +74,7 @@ class Workbench {
       Object.assign(this, await editor.open(file.content));
       if (turn !== this.turn) return editor.destroy();
       this.editor = editor;
+      this.fitted?.observe(this.place.firstElementChild as Element);
       await this.check();
     } catch (error) {
       if (turn === this.turn) this.problem = problemOf(error);
@@ -86,6 +88,12 @@ class Workbench {
     const panel = document.createElement("div");
     panel.className = "workbench-panel";
     this.place.replaceChildren(canvas, panel);
+    this.fitted?.disconnect();
+    this.fitted = new ResizeObserver(() => {
+      if (canvas.clientWidth) this.editor?.fit();
+    });
+    const leave = (): void => this.fitted?.disconnect(); // from now on the reader decides what is seen
+    for (const touched of ["pointerdown", "wheel", "keydown"]) this.place.addEventListener(touched, leave, { once: true, capture: true });
     return { canvas, panel };
   }
 
@@ -155,6 +163,9 @@ export const workbench = new Workbench();
 /** The workbench, and a turn of the component whenever something about it changes. */
 export function useWorkbench(): Workbench {
   const [, turn] = useState(0);
-  useEffect(() => workbench.listen(() => turn((count) => count + 1)), []);
+  useEffect(() => {
+    turn((count) => count + 1); // it may have changed since this was drawn
+    return workbench.listen(() => turn((count) => count + 1));
+  }, []);
   return workbench;
 }

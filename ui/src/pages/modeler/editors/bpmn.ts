@@ -22,11 +22,12 @@ import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import { translateModule } from "@/parts/bpmn-io/translate";
 import type { Editor, Finding, Opened, Places, Told } from "./editor";
 import { fieldOf, worst } from "./findings";
-import { laidOut } from "./layout";
+import { laidOut } from "@/parts/bpmn-io/bpmn-layout";
 
 interface Shape {
   id: string;
   parent?: Shape;
+  businessObject: { get(name: string): unknown };
   waypoints?: { x: number; y: number }[];
 }
 interface Services {
@@ -40,6 +41,7 @@ interface Services {
 }
 
 const MARK = "finding";
+const NOTHING: Finding = { severity: "error", code: "", message: "", elementId: "", line: 0, column: 0, suggestion: "" };
 const PALETTE_PX = 120;
 
 /** The editor of processes. */
@@ -86,7 +88,7 @@ class BpmnEditor implements Editor {
 
   async open(content: string): Promise<Opened> {
     await fontLoaded();
-    const drawn = await laidOut(content);
+    const drawn = laidOut(content);
     const { warnings } = await this.modeler.importXML(drawn);
     this.fit();
     return {
@@ -110,11 +112,11 @@ class BpmnEditor implements Editor {
   isSimulating = (): boolean => this.isOn;
   simulate = (isOn: boolean): void => this.service("toggleMode").toggleMode(isOn);
 
-  select(elementId: string, code = ""): void {
-    const element = this.service("elementRegistry").get(elementId) ?? this.service("canvas").getRootElement();
+  select(finding: Pick<Finding, "elementId"> & Partial<Finding>): void {
+    const element = this.service("elementRegistry").get(finding.elementId) ?? this.service("canvas").getRootElement();
     this.service("selection").select(element);
     if (element.parent) this.service("canvas").scrollToElement(element, 120);
-    const field = fieldOf(code);
+    const field = fieldOf({ ...NOTHING, ...finding }, element.businessObject);
     if (field) requestAnimationFrame(() => this.service("eventBus").fire("propertiesPanel.showEntry", { id: field }));
   }
 
@@ -127,7 +129,7 @@ class BpmnEditor implements Editor {
       const element = registry.get(id);
       if (!element?.parent) continue; // the process itself has no place on the canvas: the list tells of it
       const position = element.waypoints ? middleOf(element.waypoints) : { top: -9, left: -9 };
-      overlays.add(id, MARK, { position, html: badge(of, () => this.select(id, of[0]?.code)) });
+      overlays.add(id, MARK, { position, html: badge(of, () => this.select(of[0] ?? { elementId: id })) });
     }
     this.tellPanel();
   }
@@ -135,10 +137,10 @@ class BpmnEditor implements Editor {
   /** The fields of the selected element that are to blame say so themselves. */
   private tellPanel(): void {
     const selected = this.service("selection").get();
-    const shown = selected.length === 1 ? selected[0]?.id : this.service("canvas").getRootElement()?.id;
+    const element = selected.length === 1 ? selected[0] : this.service("canvas").getRootElement();
     const errors: Record<string, string> = {};
     for (const finding of this.findings) {
-      const field = finding.elementId === shown && finding.severity === "error" ? fieldOf(finding.code) : undefined;
+      const field = finding.elementId === element?.id && finding.severity === "error" ? fieldOf(finding, element.businessObject) : undefined;
       if (field) errors[field] = finding.message;
     }
     this.service("eventBus").fire("propertiesPanel.setErrors", { errors });

@@ -116,8 +116,8 @@ class DmnEditor implements Editor {
     this.fit();
   }
 
-  select(elementId: string): void {
-    void this.selected(elementId);
+  select(finding: Finding): void {
+    void this.selected(finding.elementId);
   }
 
   /** Opens the table that an element stands in: the decision itself, or one of its columns, rules or cells. */

@@ -42,8 +42,8 @@ export interface Editor {
   canRedo(): boolean;
   undo(): void;
   redo(): void;
-  /** Selects an element and shows it; its field in the panel, where one is known, gets the focus. */
-  select(elementId: string, code?: string): void;
+  /** Selects the element that was found fault with and shows it; its field in the panel, where one is known, gets the focus. */
+  select(finding: Finding): void;
   /** Marks what the server's rules found. */
   mark(findings: Finding[]): void;
   /** Fits the whole into the window. */

@@ -47,7 +47,42 @@ const FIELDS: Record<string, string> = {
   NO_EXECUTABLE_PROCESS: "isExecutable",
 };
 
-/** The entry of the properties panel that a rule speaks of, where it is always the same. */
-export function fieldOf(code: string): string | undefined {
-  return FIELDS[code];
+/** What the rules call a field that holds an expression. */
+const EXPRESSIONS: Record<string, string> = {
+  "job type": "taskDefinitionType",
+  retries: "taskDefinitionRetries",
+  condition: "conditionExpression",
+  script: "scriptExpression",
+  "message name": "messageName",
+  "correlation key": "messageSubscriptionCorrelationKey",
+  "signal name": "signalName",
+  collection: "multiInstance-inputCollection",
+  "completion condition": "multiInstance-completionCondition",
+  "called element": "targetProcessId",
+  "decision id": "decisionId",
+  assignee: "assignmentDefinitionAssignee",
+  "due date": "taskScheduleDueDate",
+};
+
+interface Mapped {
+  get(name: string): unknown;
+}
+
+/** The entry of the properties panel that a rule speaks of, where that is known. */
+export function fieldOf(finding: Finding, element?: Mapped): string | undefined {
+  const known = FIELDS[finding.code];
+  if (known) return known;
+  const [, what, text] = /^The ([a-z' ]+?) '(.*?)…?' is not a FEEL expression/s.exec(finding.message) ?? [];
+  if (!what || text === undefined) return undefined;
+  if (what.startsWith("timer")) return "timerEventDefinitionValue";
+  const side = /^(input|output) mapping$/.exec(what)?.[1];
+  return side ? mappingOf(finding.elementId, side, text, element) : EXPRESSIONS[what];
+}
+
+/** The entry of one mapping among several. */
+function mappingOf(id: string, side: string, text: string, element?: Mapped): string | undefined {
+  const extensions = (element?.get("extensionElements") as Mapped | undefined)?.get("values") as (Mapped & { $type: string })[] | undefined;
+  const mappings = extensions?.find((each) => each.$type === "zeebe:IoMapping")?.get(`${side}Parameters`) as { source?: string }[] | undefined;
+  const index = mappings?.findIndex((each) => (each.source ?? "").replace(/^=\s*/, "").startsWith(text)) ?? -1;
+  return index < 0 ? undefined : `${id}-${side}-${index}-source`;
 }
