@@ -66,6 +66,10 @@ class ProgressShow:
         if self._run is not None:
             self._progress.update(self._run, completed=count)
 
+    def say(self, text: str) -> None:
+        """A line above the bars."""
+        self._console.print(text, highlight=False, markup=False)
+
     def end_run(self, run: Run) -> None:
         """A line in place of the run's bar."""
         self._end(run.round, f"{run.rate:,.0f} instances/s", "" if run.is_whole else run.problem or "interrupted")

@@ -1,4 +1,4 @@
-"""`procession bench queue` as a command: options in, tables out. It measures nothing itself."""
+"""`procession bench queue` and `compare` as commands: options in, tables out. It measures nothing itself."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from procession.lab._command_parts import (
     refused,
     settings_of,
 )
+from procession.lab.compare_bench import COMPARED, CompareOptions, bench_compare
 from procession.lab.loop import run
 from procession.lab.options import OWN_SERVER_SETTINGS
+from procession.lab.peer_table import PEERS
 from procession.lab.progress import ProgressShow
 from procession.lab.queue_bench import QueueWritten, bench_queue
 from procession.lab.queue_orders import QueueOptions
@@ -33,8 +35,9 @@ Measure = Callable[[ProgressShow, Callable[[QueueWritten], None]], Coroutine[Any
 
 
 def mount(bench: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     bench.command("queue")(queue_command)
+    bench.command("compare")(compare_command)
 
 
 def queue_command(  # noqa: PLR0913 - an option of the command line is an argument to typer
@@ -75,8 +78,49 @@ def queue_command(  # noqa: PLR0913 - an option of the command line is an argume
     measure_and_print(lambda show, written: bench_queue(options, show, written=written), json=json)
 
 
-def measure_and_print(measure: Measure, *, json: bool) -> None:
-    """Measure with bars on the terminal; after Ctrl-C or SIGTERM say what there is and where."""
+def compare_command(  # noqa: PLR0913 - an option of the command line is an argument to typer
+    *,
+    peers: Annotated[str, typer.Option(help="Names or patterns, with commas: 'pg*,DBOS'.")] = "*",
+    workloads: Annotated[str, typer.Option(help="Names or patterns, with commas.")] = ",".join(COMPARED),
+    rounds: Annotated[int, typer.Option(help="Rounds; every second one runs backwards.")] = 3,
+    scale: Annotated[float, typer.Option(help="Jobs of each run, as a share of the usual number.")] = 1.0,
+    seconds: Annotated[float, typer.Option(help="How long a run may take; then it is cut.")] = 10.0,
+    peers_folder: Annotated[str, typer.Option(help="Where environments are kept; the user's cache if not said.")] = "",
+    url: Url = "",
+    setting: Setting = None,
+    names: Annotated[bool, typer.Option("--list", help="Print the peers and end.")] = False,
+    out: Out = OUT,
+    json: Json = False,
+) -> None:
+    """Other queues and engines beside ours: installed from PyPI and npm, in the same rotation on PostgreSQL."""
+    if names:
+        for spec in PEERS:
+            typer.echo(f"{spec.name:16} {spec.language:8} {', '.join(spec.workloads)}")
+        return
+    try:
+        options = CompareOptions(
+            rounds=rounds,
+            variants=workloads,
+            scale=scale,
+            seconds_max=seconds,
+            url=url,
+            server_settings={**OWN_SERVER_SETTINGS, **settings_of(setting)},
+            peers=peers,
+            peers_folder=peers_folder,
+            out=out,
+        )
+    except ProcessionError as error:
+        raise refused(error) from None
+    measure_and_print(
+        lambda show, written: bench_compare(options, show, written=written, saying=show.say), json=json, fails=False
+    )
+
+
+def measure_and_print(measure: Measure, *, json: bool, fails: bool = True) -> None:
+    """Measure with bars on the terminal; after Ctrl-C or SIGTERM say what there is and where.
+
+    ``fails``: a run that is not whole makes the command fail; those of others do not.
+    """
     kept: list[QueueWritten] = []
     try:
         with ProgressShow() as show:
@@ -88,7 +132,7 @@ def measure_and_print(measure: Measure, *, json: bool) -> None:
     except ProcessionError as error:
         raise refused(error) from None
     print_queue(kept[-1], json=json)
-    if not all(one.is_whole for one in kept[-1].result.runs):
+    if fails and not all(one.is_whole for one in kept[-1].result.runs):
         raise typer.Exit(MISSED)
 
 

@@ -41,6 +41,7 @@ class Means(msgspec.Struct, kw_only=True, frozen=True):
     open_query: str  # how many jobs are not final
     done_query: str  # how many instances are
     settings: dict[str, str] = {}
+    settings_with_sleep: dict[str, str] = {}
     seen_in_database: bool = True  # whether there is anything to look at from outside
 
 
@@ -109,7 +110,7 @@ class QueueMeasurement:
                 fetch=workload.fetch,
                 fills_first=int(FILLED_FIRST * options.scale) if workload.kind == "latency" and workload.held else 0,
                 seconds_max=options.seconds_max,
-                settings=self._means.settings,
+                settings=self._means.settings_with_sleep if workload.sleep_ms else self._means.settings,
             )
             for number in range(workload.processes)
         ]
