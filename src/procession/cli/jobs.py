@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 @with_options
 def jobs(
+    context: typer.Context,
+    *,
     instance: Annotated[
         int, typer.Option("--instance", "-i", metavar="KEY", help="Only of this instance.", show_default=False)
     ] = 0,
@@ -32,10 +34,12 @@ def jobs(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=PAGE_MAX, help="How many.")] = 50,
     count: Annotated[bool, typer.Option("--count", help="How many per queue and state instead.")] = False,
 ) -> None:
-    """List jobs: what is due now or later.
+    """List jobs: what is due now or later; with a command: look at jobs of the queue and act on them.
 
     Service jobs, plain ones, timers and follow-ups, the oldest first.
     """
+    if context.invoked_subcommand is not None:
+        return
     if count:
         _count()
         return

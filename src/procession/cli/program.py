@@ -18,18 +18,20 @@ from procession.cli import (
     deploy,
     dev,
     dmn,
+    enqueue,
     explore,
     feel,
+    flows,
     forms,
     incidents,
     instance,
     instances,
-    jobs,
     lint,
     messages,
     migrate,
     modify,
     nodes,
+    queue_jobs,
     queues,
     recurring,
     restart,
@@ -40,6 +42,7 @@ from procession.cli import (
     tasks,
     variables,
     work,
+    workers,
 )
 from procession.cli.endings import Program
 from procession.cli.options import AsJson, Debug, Url, add
@@ -89,6 +92,7 @@ program.add_typer(dmn.group, name="dmn", rich_help_panel=BUILD)
 program.command("work", rich_help_panel=RUN)(work.work)
 program.command("serve", rich_help_panel=RUN)(serve.serve)
 program.command("start", rich_help_panel=RUN)(start.start)
+program.command("enqueue", rich_help_panel=RUN)(enqueue.enqueue)
 program.command("publish", rich_help_panel=RUN)(messages.publish)
 program.command("broadcast", rich_help_panel=RUN)(messages.broadcast)
 program.command("conditions", rich_help_panel=RUN)(messages.conditions)
@@ -100,10 +104,12 @@ program.command("form", rich_help_panel=LOOK)(forms.form)
 program.command("instances", rich_help_panel=LOOK)(instances.instances)
 program.command("instance", rich_help_panel=LOOK)(instance.instance)
 program.command("incidents", rich_help_panel=LOOK)(incidents.incidents)
-program.command("jobs", rich_help_panel=LOOK)(jobs.jobs)
+program.add_typer(queue_jobs.group, name="jobs", rich_help_panel=LOOK)
 program.command("messages", rich_help_panel=LOOK)(messages.messages)
 program.command("subscriptions", rich_help_panel=LOOK)(messages.subscriptions)
 program.command("nodes", rich_help_panel=LOOK)(nodes.nodes)
+program.command("workers", rich_help_panel=LOOK)(workers.workers)
+program.add_typer(flows.flows, name="flows", rich_help_panel=LOOK)
 program.command("batches", rich_help_panel=LOOK)(batches.batches)
 
 program.command("resolve", rich_help_panel=ACT)(incidents.resolve)
@@ -118,6 +124,7 @@ program.command("batch", rich_help_panel=ACT)(batches.batch)
 program.command("delete", rich_help_panel=ACT)(deleting.delete)
 program.add_typer(queues.queues, name="queues", rich_help_panel=OPERATE)
 program.add_typer(queues.limits, name="limits", rich_help_panel=OPERATE)
+program.add_typer(flows.batches, name="job-batches", rich_help_panel=OPERATE)
 program.add_typer(recurring.group, name="recurring", rich_help_panel=OPERATE)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)

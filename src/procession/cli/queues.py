@@ -10,10 +10,13 @@ from procession.cli import screen
 from procession.cli.options import options, with_options
 from procession.cli.session import run
 from procession.cli.tables import Column
-from procession.limits import PAGE_MAX
+from procession.limits import PAGE_MAX, STAT_KEPT_MS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from procession.app import Procession
+    from procession.app.queue_watch import Series
     from procession.app.queues import LimitInfo
 
 queues = typer.Typer(help="See, pause and resume queues.", invoke_without_command=True)
@@ -21,6 +24,8 @@ limits = typer.Typer(help="See and change the limits that jobs share.", invoke_w
 
 Queue = Annotated[str, typer.Argument(metavar="NAME", help="The queue, or with --type the job type.")]
 IsType = Annotated[bool, typer.Option("--type", help="NAME is a job type, whatever queue its jobs are in.")]
+SPARKS = " ▁▂▃▄▅▆▇█"
+SERIES_MINUTES_MAX = STAT_KEPT_MS // 60_000
 STATES = ("READY", "RUNNING", "SCHEDULED", "THROTTLED", "AWAITING", "FAILED")
 
 
@@ -82,6 +87,56 @@ def resume(name: Queue, is_type: IsType = False) -> None:
     _said("resumed", name, run(work), "was not paused")
 
 
+@queues.command("rates")
+@with_options
+def rates(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Only this queue.", show_default=False)] = "",
+    minutes: Annotated[int, typer.Option("--minutes", "-m", min=1, max=SERIES_MINUTES_MAX, help="So far back.")] = 30,
+) -> None:
+    """What happened per minute: enqueued, succeeded, failed, tried again."""
+    found = run(lambda app: app.job_series(name, minutes=minutes))
+    if options().json:
+        screen.json(found.to_dict())
+        return
+    if not found.series:
+        screen.note(f"Nothing has happened within {screen.counted(minutes, 'minute')}.")
+        return
+    columns = (
+        Column("queue"),
+        Column("enqueued", whole=True, right=True),
+        Column("succeeded", whole=True, right=True),
+        Column("failed", whole=True, right=True),
+        Column("again", whole=True, right=True, rank=2),
+        Column("took", whole=True, right=True, rank=1),
+        Column("succeeded per minute", rank=3),
+    )
+    cells = [
+        (
+            each.queue,
+            f"{sum(each.enqueued):,}",
+            f"{sum(each.succeeded):,}",
+            f"{sum(each.failed):,}",
+            f"{sum(each.retried):,}",
+            _took(each),
+            screen.styled(sparks(each.succeeded), "cyan"),
+        )
+        for each in found.series
+    ]
+    screen.table(columns, cells)
+
+
+def sparks(numbers: Sequence[int]) -> str:
+    """Numbers as a line of bars, the highest as high as it goes."""
+    most = max(numbers, default=0) or 1
+    return "".join(SPARKS[-(-number * (len(SPARKS) - 1) // most)] for number in numbers)
+
+
+def _took(each: Series) -> str:
+    """How long a run took on average."""
+    runs = sum(each.succeeded) + sum(each.failed) + sum(each.retried)
+    return screen.lasting(sum(each.run_ms) / runs / 1000) if runs else ""
+
+
 @limits.callback()
 @with_options
 def all_limits(context: typer.Context) -> None:
@@ -117,6 +172,14 @@ def set_limit(
     """Change the rule of a limit now, also for jobs that wait already."""
     changed = run(lambda app: app.set_limit(key, most=most, rate=rate, per=per, burst=burst))
     _said("changed", key, changed, "has this rule already")
+
+
+@limits.command("delete")
+@with_options
+def delete_limit(key: Annotated[str, typer.Argument(metavar="LIMIT", help="The limit's key.")]) -> None:
+    """Delete a limit that holds nobody; the next job that names it brings its own rule."""
+    run(lambda app: app.delete_limit(key))
+    _said("deleted", key, True, "")
 
 
 def _slots(row: LimitInfo) -> str:

@@ -13,9 +13,14 @@ from procession.cli.tables import Column
 from procession.limits import PAGE_MAX
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from procession.app import Procession
+    from procession.app.queue_watch import PastRun
     from procession.app.recurring import RecurringJobInfo
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name, as recurring lists it.")]
+SHOWN = 10  # firings; --json has more
 group = typer.Typer(help="List, pause, resume, trigger and remove recurring jobs.", invoke_without_command=True)
 
 
@@ -42,22 +47,38 @@ def list_recurring(
 @with_options
 def show(name: Name) -> None:
     """Show one recurring job."""
-    row = run(lambda app: app.recurring_job(name))
+
+    async def work(app: Procession) -> tuple[RecurringJobInfo, list[datetime], list[PastRun]]:
+        return await app.recurring_job(name), await app.next_runs(name), await app.recurring_history(name)
+
+    row, ahead, past = run(work)
     if options().json:
-        screen.json(row.to_dict())
+        screen.json({**row.to_dict(), "nextRuns": ahead, "history": [each.to_dict() for each in past]})
         return
     screen.line((row.name, "bold"))
     pairs = (
         ("cycle", row.cycle),
         ("job", f"{row.type} in {row.queue}"),
         ("group", row.group or "none"),
-        ("next", _next(row)),
+        ("next", "paused" if row.is_paused else ", ".join(screen.when(at) for at in ahead) or "never again"),
         ("last", screen.when(row.last_at) if row.last_at else "never"),
         ("fired", screen.counted(row.fired, "time")),
         ("missed runs", row.missed),
         ("overlap", "allowed" if row.overlap else "passed over while the last run is not over"),
     )
-    screen.table((Column("what", whole=True), Column("value")), [(what, str(value)) for what, value in pairs])
+    screen.pairs((what, str(value)) for what, value in pairs)
+    if past:
+        screen.heading("History")
+    for each in past[:SHOWN]:
+        _show_run(each)
+
+
+def _show_run(each: PastRun) -> None:
+    """One firing, with what became of its jobs."""
+    due = f"due {screen.when(each.due_at)}" if each.due_at else "triggered"
+    screen.line("  ", screen.when(each.at), (f"  {due}", "dim"), "" if each.jobs else ("  passed over", "yellow"))
+    for job in each.jobs:
+        screen.line("    ", str(job.job_key), "  ", screen.state(job.state))
 
 
 @group.command("pause")
