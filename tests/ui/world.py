@@ -63,6 +63,7 @@ async def open_world(url: str) -> AsyncIterator[World]:
     """A server with its data, on an empty database."""
     app = Procession(url, history="full")
     _handlers(app)
+    await app.migrate()
     async with app, serve(app, Settings(identity=False, port=0, stop_s=1), routes=routes()) as server:
         world = World(app, server.url)
         await app.deploy(ORDER)

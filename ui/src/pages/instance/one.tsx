@@ -61,7 +61,7 @@ function Loaded({ instance, problem, reload }: { instance: Instance; problem: Re
   };
   const model = useMemo(() => (xml.data === undefined ? undefined : readBpmn(xml.data)), [xml.data]);
   const badges = useMemo(() => badgesOf(now.data, instance, t), [now.data, instance.state, t]);
-  const marks = useMemo(() => marksOf(now.data, story.data), [now.data, story.data]);
+  const marks = useMemo(() => marksOf(now.data, story.data, model), [now.data, story.data, model]);
   const isOver = instance.state === "COMPLETED" || instance.state === "TERMINATED";
   return (
     <>
@@ -180,7 +180,7 @@ function badgesOf(now: Now | undefined, instance: Instance, t: Words): Record<st
 }
 
 /** The path taken, where tokens are, what failed. */
-function marksOf(now: Now | undefined, entries: Entry[] | undefined): Record<string, string[]> {
+function marksOf(now: Now | undefined, entries: Entry[] | undefined, model: BpmnModel | undefined): Record<string, string[]> {
   const marks = new Map<string, Set<string>>();
   const mark = (id: string | undefined, name: string): void => {
     if (id) marks.set(id, (marks.get(id) ?? new Set()).add(name));
@@ -189,7 +189,8 @@ function marksOf(now: Now | undefined, entries: Entry[] | undefined): Record<str
     if (entry.type === "flow-taken") mark(entry.sequenceFlowId, "taken");
     if (entry.type === "element-passed" || entry.type === "element-completed") mark(entry.elementId, "taken");
   }
-  for (const each of now?.elements ?? []) mark(each.elementId, "waiting");
+  const scopes = new Set((now?.elements ?? []).map((each) => model?.elements.get(each.elementId)?.parent));
+  for (const each of now?.elements ?? []) mark(each.elementId, scopes.has(each.elementId) ? "within" : "waiting");
   for (const incident of now?.incidents ?? []) mark(incident.elementId, "failing");
   return Object.fromEntries([...marks].map(([id, names]) => [id, names.has("failing") ? ["failing"] : [...names]]));
 }

@@ -1,10 +1,10 @@
 // The part of the diagram that bpmn-js is needed for. Loaded when a diagram is shown for the first time.
 
-import { layoutProcess } from "bpmn-auto-layout";
 import NavigatedViewer from "bpmn-js/lib/NavigatedViewer";
 import "bpmn-js/dist/assets/diagram-js.css";
 import "bpmn-js/dist/assets/bpmn-js.css";
 import "bpmn-js/dist/assets/bpmn-font/css/bpmn.css";
+import { hasDrawing, laidOut } from "@/parts/bpmn-io/bpmn-layout";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import zeebe from "zeebe-bpmn-moddle/resources/zeebe.json";
 
@@ -55,9 +55,9 @@ export class Viewer {
   }
 
   async show(xml: string): Promise<void> {
-    this.isLaidOut = !/<(\w+:)?BPMNShape\b/.test(xml);
+    this.isLaidOut = !hasDrawing(xml);
     await fontLoaded();
-    await this.viewer.importXML(this.isLaidOut ? await layoutProcess(xml) : xml);
+    await this.viewer.importXML(laidOut(xml));
     this.fit();
   }
 
@@ -112,7 +112,7 @@ export class Viewer {
   }
 
   overlay(id: string, position: Record<string, number>, html: HTMLElement, type: string): void {
-    if (this.has(id)) this.get("overlays").add(id, type, { position, html, scale: { min: 0.75, max: 1.4 } });
+    if (this.has(id)) this.get("overlays").add(id, type, { position, html, scale: { min: 0.5, max: 1.2 } });
   }
 
   clear(type: string): void {
