@@ -162,13 +162,13 @@ async def test_a_change_is_hinted_at_and_nothing_while_nothing_happens(served: S
     listening = asyncio.create_task(heard(served, f"instance:{key}", begun, instance=key))
     await asyncio.wait_for(begun.wait(), 5)
     hints = served.server.web.stations.desk.watch.hints
-    while hints.looks < 1:
+    while hints.looks < 1:  # noqa: ASYNC110 - the first look is on its way
         await asyncio.sleep(0)
     await served.client.post(f"/v2/process-instances/{key}/cancellation", json={})
     topics = await asyncio.wait_for(listening, 10)
     assert "instances" in topics
     assert "definitions" not in topics
-    while hints.listening:
+    while hints.listening:  # noqa: ASYNC110 - the end of the stream is on its way
         await asyncio.sleep(0)
 
 
@@ -227,7 +227,9 @@ DISCOUNT = """<?xml version="1.0" encoding="UTF-8"?>
   <decision id="discount" name="Discount"><decisionTable id="t" hitPolicy="FIRST">
     <input id="i"><inputExpression id="ie"><text>total</text></inputExpression></input>
     <output id="o" name="discount" />
-    <rule id="r1"><inputEntry id="a"><text>&gt; 100</text></inputEntry><outputEntry id="b"><text>10</text></outputEntry></rule>
+    <rule id="r1">
+      <inputEntry id="a"><text>&gt; 100</text></inputEntry><outputEntry id="b"><text>10</text></outputEntry>
+    </rule>
     <rule id="r2"><inputEntry id="c"><text>-</text></inputEntry><outputEntry id="e"><text>0</text></outputEntry></rule>
   </decisionTable></decision>
 </definitions>"""

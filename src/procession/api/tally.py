@@ -2,7 +2,7 @@
 
 While a server runs it reads the history of all instances in the order in which it was committed, adds to the tally in
 the store, and goes on from where it, or another server, stood (``store/watch_port.py``). Two servers do no harm:
-whoever finds the cursor moved on has counted in vain, and pauses longer. It takes a part of one processor at most, since
+whoever finds the cursor moved on has counted in vain, and pauses longer. It takes a part of one processor at most, for
 what is counted is for people to look at. What is not counted yet is counted later; nothing waits for it.
 """
 
@@ -45,12 +45,19 @@ Place = tuple[int, int]  # element, since when
 Name = tuple[int, int, int]  # definition, place, measure
 
 
+class _Running(msgspec.Struct):
+    """An instance that is not over: the version it is of, and its active element instances."""
+
+    definition: int
+    active: dict[int, Place]
+
+
 class Tally:
     """One for each server."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._open: dict[int, dict[int, Place]] = {}  # by instance: its active element instances
+        self._open: dict[int, _Running] = {}  # by instance
         self._counts: Counter[Name] = Counter()
         self._cursor: TallyCursor | None = None
         self._turning = asyncio.Lock()
@@ -147,12 +154,10 @@ class Tally:
     # -- counting -----------------------------------------------------------------------------------------------------
     def _take(self, row: HistoryAt, *, counts: bool = True) -> None:
         """One step."""
-        active = self._open.pop(row.instance, None)
-        if active is None:
-            active = {}
-        self._open[row.instance] = active  # the ones used last stay longest
+        running = self._open.pop(row.instance, None) or _Running(row.definition, {})
+        self._open[row.instance] = running  # the ones used last stay longest
         count = self._counts if counts else Counter[Name]()
-        definition = row.definition
+        definition, active = row.definition, running.active
         for event in _events(row.events):
             match event:
                 case e.Activated() if not event.body:  # the body of a repeated activity is none of its repetitions
@@ -172,8 +177,8 @@ class Tally:
                     _end_all(count, active, definition, event.status, row.at)
                     self._open.pop(row.instance, None)
                 case e.Migrated():
-                    active = _migrate(count, active, definition, event)
-                    self._open[row.instance], definition = active, event.definition
+                    active = _migrate(count, running, event)
+                    definition = event.definition
                 case _:
                     pass
 
@@ -222,12 +227,13 @@ def _end_all(count: Counter[Name], active: dict[int, Place], definition: int, st
         _end(count, active, definition, key, how, at)
 
 
-def _migrate(count: Counter[Name], active: dict[int, Place], definition: int, event: e.Migrated) -> dict[int, Place]:
-    """What is active began, from here on, at the other version: it is taken back from this one."""
+def _migrate(count: Counter[Name], running: _Running, event: e.Migrated) -> dict[int, Place]:
+    """What is active began, from here on, at the other version: it is taken back from the one before."""
     moved: dict[int, Place] = {}
-    for key, (element, since) in active.items():
+    for key, (element, since) in running.active.items():
         target = event.elements.get(element, element)
-        count[definition, element, Measure.BEGAN] -= 1
+        count[running.definition, element, Measure.BEGAN] -= 1
         count[event.definition, target, Measure.BEGAN] += 1
         moved[key] = (target, since)
+    running.definition, running.active = event.definition, moved
     return moved
