@@ -89,6 +89,7 @@ async def test_a_batch_whose_members_are_all_final_is_finished(store: SqliteStor
     await store.submit([job_with(keys, batch=batch), follow_up])
     await store.seal_job_batch(batch)
     await damage("UPDATE procession_job_batch SET succeeded = 1")
+    await damage("DELETE FROM procession_job WHERE batch = ?", batch)
     assert (await store.sweep()).stuck_batches == 1
     (found,) = await store.job_batches(keys=[batch])
     assert found.state == JobBatchState.FINISHED
@@ -117,3 +118,38 @@ async def test_what_belongs_to_no_job_goes(store: SqliteStore, keys: Keys, damag
     assert (report.lost_dependencies, report.lost_rows) == (1, 1)
     assert await store.job_log(parent.key) == []
     assert (await store.sweep()).is_clean
+
+
+async def test_batches_are_counted_again_by_their_members(store: SqliteStore, keys: Keys, damage: Damage) -> None:
+    batch, part = keys.take(), keys.take()
+    await store.open_job_batch(NewJobBatch(key=batch))
+    await store.open_job_batch(NewJobBatch(key=part, parent=batch))
+    members = [job_with(keys, batch=batch) for _ in range(5)]
+    await store.submit(members)
+    first, second = await take(store, 1, 2)
+    await end(store, first)
+    await end(store, second, JobEnd.FAILED)
+    assert (await store.sweep()).is_clean
+    (before,) = await store.job_batches(keys=[batch])
+    await damage("UPDATE procession_job_batch SET total = 9, succeeded = 4, failed = 0 WHERE key = ?", batch)
+    await damage("DELETE FROM procession_job WHERE key = ?", members[-1].key)
+    report = await store.sweep()
+    assert report.miscounted_batches == 1
+    (found,) = await store.job_batches(keys=[batch])
+    assert (before.total, before.succeeded, before.failed) == (6, 1, 1)
+    assert (found.total, found.succeeded, found.failed) == (9, 5, 1)  # two are ready, one failed, a batch is open
+    assert (await store.sweep()).is_clean
+
+
+async def test_a_batch_that_had_lost_count_is_finished_by_the_same_sweep(
+    store: SqliteStore, keys: Keys, damage: Damage
+) -> None:
+    batch = keys.take()
+    await store.open_job_batch(NewJobBatch(key=batch))
+    await store.submit([job_with(keys, batch=batch)])
+    await store.seal_job_batch(batch)
+    await damage("DELETE FROM procession_job")
+    report = await store.sweep()
+    assert (report.miscounted_batches, report.stuck_batches) == (1, 1)
+    (found,) = await store.job_batches(keys=[batch])
+    assert (found.state, found.succeeded) == (JobBatchState.FINISHED, 1)

@@ -214,11 +214,18 @@ class Working(Inspection):
         if (await self._store.adjust_jobs([change]))[0]:
             return
         job = await self.stored_job(change.key)
+        if change.priority is not None and await self._ages(change.key):
+            raise Conflict(f"Job {change.key} ages: its priority has become its place in line and stays")
         if change.lease and job.lease != change.lease:
             raise Conflict(_lost(change.key, change.lease, job.lease))
         if job.owner != REMOTE:
             raise Conflict(f"Job {change.key} is not leased to a worker: there is no timeout to change")
         raise Conflict(f"Job {change.key} was changed by somebody else at the same time: try again")
+
+    async def _ages(self, job_key: int) -> bool:
+        """Whether a job's priority has been made its place in line."""
+        details = await self._store.job(job_key)
+        return details is not None and details.options is not None and bool(details.options.ageing_ms)
 
 
 def _fence(job_key: int, lease: int) -> dict[int, int] | None:

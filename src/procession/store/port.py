@@ -243,7 +243,8 @@ class Store(Queue, Watching, Protocol):
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are; False for one that is not there, or not (any more) under that lease.
 
-        Also False where ``lease_ms`` is given and the job is not leased to a remote worker.
+        Also False where ``lease_ms`` is given and the job is not leased to a remote worker, and where ``priority`` is
+        given and the job ages: its priority is its place in line.
         """
         ...
 
@@ -338,7 +339,11 @@ class Store(Queue, Watching, Protocol):
 
     # -- operators ------------------------------------------------------------------------------------------------
     async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
-        """Make those of these jobs that are FAILED ready now, with so many attempts; which they were."""
+        """Make those of these jobs that are FAILED and without traits ready now; which they were.
+
+        They have so many attempts then. Jobs with traits are started over by ``requeue_jobs``, which knows their keys,
+        limits and batches.
+        """
         ...
 
     async def hasten(self, instance: int) -> list[str]:

@@ -11,6 +11,7 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import NOT_DELETED
 from procession.store.memory._jobs import close_job
+from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._tables import Tables
 from procession.store.rows import JobFence, NewJob
 from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch, StoredBatch, StoredBatchError
@@ -22,14 +23,17 @@ class Operating:
     """Deletion and batches."""
 
     _tables: Tables
+    _queue: QueueTables
 
     # -- jobs that wait -------------------------------------------------------------------------------------------
     async def retry_jobs(self, jobs: Sequence[int], retries: int) -> list[int]:
         """Make failed jobs ready."""
         tables, now = self._tables, self._tables.clock()
-        found = [job for key in dict.fromkeys(jobs) if (job := tables.jobs.get(key)) and job.state == JobState.FAILED]
+        plain = [key for key in dict.fromkeys(jobs) if not self._queue.beyond(key).traits]
+        found = [job for key in plain if (job := tables.jobs.get(key)) and job.state == JobState.FAILED]
         for job in found:
             job.retries, job.crashes, job.run_at = retries, 0, now
+            self._queue.set_ended(job.key, 0)
             tables.make_ready(job)
         return sorted(job.key for job in found)
 

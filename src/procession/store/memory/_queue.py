@@ -72,14 +72,21 @@ class MemoryQueue(QueueCalls):
         tables, now, extras = self._tables, self._clock(), self._queue.extras
         long_way = [each for each in outcomes if each.end == JobEnd.CANCELED or self._has_traits(each.key)]
         if not long_way and not extras:
-            return [_jobs.finish_job(tables, outcome, now) for outcome in outcomes]
+            return [self._finish(outcome, now) for outcome in outcomes]
         answers = dict(zip((each.key for each in long_way), await self._settle_rest(long_way), strict=True))
         for outcome in outcomes:
             if outcome.key not in answers:
-                answers[outcome.key] = _jobs.finish_job(tables, outcome, now)
+                answers[outcome.key] = self._finish(outcome, now)
                 if outcome.key not in tables.jobs:
                     extras.pop(outcome.key, None)
         return [answers[outcome.key] for outcome in outcomes]
+
+    def _finish(self, outcome: JobOutcome, now: int) -> bool:
+        """End one run of a job without traits."""
+        applied = _jobs.finish_job(self._tables, outcome, now)
+        if applied and outcome.end == JobEnd.FAILED:
+            self._queue.set_ended(outcome.key, now)
+        return applied
 
     async def promote(self, limit: int) -> tuple[list[str], int]:
         """Make due jobs ready, and say which queues have limited ones that are due."""
@@ -98,6 +105,8 @@ class MemoryQueue(QueueCalls):
         bounds = {"crash_budget": crash_budget, "backoff_ms": backoff_ms}
         rescue = _jobs.rescue_jobs(self._tables, limit, **bounds, passed_over=self._has_traits)
         rescue.nodes = dead
+        for key in rescue.failed:
+            self._queue.set_ended(key, self._clock())
         lost = self._run_now(lambda now: settling.rescue_runs(limit, now, **bounds))
         return with_lost(rescue, lost)
 

@@ -111,6 +111,11 @@ class QueueTables:
         """Change what a job has beyond a plain one."""
         self.put(self.extras, key, msgspec.structs.replace(self.beyond(key), **changes))
 
+    def set_ended(self, key: int, now: int) -> None:
+        """When a job that is kept as failed has ended; in no script."""
+        if now or key in self.extras:
+            self.extras[key] = msgspec.structs.replace(self.beyond(key), ended_at=now)
+
     def change_job(self, key: int, **changes: Any) -> StoredJob:  # noqa: ANN401 - any field
         """Change a job's row, and put it in the line that its state asks for."""
         job = msgspec.structs.replace(self.tables.jobs[key], **changes)

@@ -151,6 +151,30 @@ def find_stuck_batches(q: QueueTables, limit: Rows) -> Rows:
     return [(key,) for key in stuck[: limit[0]]]
 
 
+def find_miscounted_batches(q: QueueTables, limit: Rows) -> Rows:
+    found: Rows = []
+    for key, batch in sorted(q.batches.items()):
+        alive, failed = _members(q, key)
+        open_ = batch.total - batch.succeeded - batch.failed - batch.deleted
+        if batch.state != JobBatchState.FINISHED and (open_, batch.failed) != (alive, failed):
+            found.append((key,))
+    return found[: limit[0]]
+
+
+def count_members(q: QueueTables, keys: Rows) -> Rows:
+    return [(key, *_members(q, key)) for key in keys]
+
+
+def _members(q: QueueTables, batch: int) -> tuple[int, int]:
+    """How many members of a batch are not over, and how many have failed."""
+    states = [job.state for key, job in q.tables.jobs.items() if q.beyond(key).batch == batch]
+    parts = [part for part in q.batches.values() if part.parent == batch]
+    over = [part for part in parts if part.state == JobBatchState.FINISHED]
+    failed = states.count(JobState.FAILED)
+    bad = sum(1 for part in over if part.failed or part.deleted)
+    return len(states) - failed + len(parts) - len(over), failed + bad
+
+
 def find_idle_limits(q: QueueTables, limit: Rows) -> Rows:
     used = Counter(key for key, _ in q.slots)
     parked: Counter[str] = Counter()
@@ -192,6 +216,6 @@ STATEMENTS: Final[dict[str, Statement]] = {
         *(lock_recurring, add_recurring, change_recurring, advance_recurring, pause_recurring, recurring_group),
         *(remove_recurring, due_recurring, next_recurring, list_recurring, find_lost_slots, find_lost_keys),
         *(find_lost_dependencies, find_wrong_states, find_stuck_children, find_stuck_batches, find_idle_limits),
-        find_lost_logs,
+        *(find_lost_logs, find_miscounted_batches, count_members),
     )
 }

@@ -10,6 +10,7 @@ import msgspec
 
 from procession.errors import Misconfigured
 from procession.ids import FIRST_PARTITION, Keys, key_of
+from procession.jobs.options import Trait
 from procession.store._shared.queue.checks import check_plain
 from procession.store._shared.refusals import check_jobs, check_messages, check_text, check_variables
 from procession.store.memory import _decisions, _definitions, _jobs, _listings, _messages
@@ -187,7 +188,11 @@ class MemoryStore(Forms, Keeping, Operating, MemoryQueue):
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
         now = self._clock()
-        return [_jobs.adjust_job(self._tables, change, now) for change in changes]
+        return [not self._ages(change) and _jobs.adjust_job(self._tables, change, now) for change in changes]
+
+    def _ages(self, change: JobAdjustment) -> bool:
+        """Whether the priority of a job, which is to be changed, is its place in line."""
+        return change.priority is not None and bool(self._queue.beyond(change.key).traits & Trait.AGEING)
 
     async def list_jobs(self, which: JobFilter) -> list[StoredJob]:
         """A page, oldest first."""

@@ -372,6 +372,7 @@ def _end_of_run(outcome: JobOutcome) -> Literals:
         retries,
         b"crashes" if end is JobEnd.RELEASE else b"0",
         text(clean_text(outcome.error)) if outcome.error else b"error",
+        b"@now" if end is JobEnd.FAILED else _NULL,
     )
 
 

@@ -139,10 +139,11 @@ class SweepReport(Row, kw_only=True):
     lost_keys: int = 0  # unique keys of jobs that are not there or final
     lost_dependencies: int = 0  # of children that are not there
     stuck_children: int = 0  # AWAITING, but all that they come after has ended
-    stuck_batches: int = 0  # sealed, all members final, but not finished; or counts that do not add up
+    stuck_batches: int = 0  # sealed, all members final, but not finished
     stuck_throttled: int = 0  # wait for a slot of a limit that has free ones and nobody else in line
     wrong_states: int = 0  # READY with limits, THROTTLED without, RUNNING without an owner
     lost_rows: int = 0  # logs of jobs that are neither in the queue nor in the archive
+    miscounted_batches: int = 0  # counts of a batch that is not over are not those of its members
 
     @property
     def is_clean(self) -> bool:

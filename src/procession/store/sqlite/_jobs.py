@@ -213,7 +213,8 @@ def rescue_jobs(session: Session, dead_after_ms: int, limit: int, crash_budget: 
             state, run_at = _SCHEDULED, session.now + backoff_ms
         else:
             woken.add(queue)
-        changes.append({"key": key, "state": state, "run_at": run_at, "error": error})
+        ended_at = session.now if state == _FAILED else None
+        changes.append({"key": key, "state": state, "run_at": run_at, "error": error, "ended_at": ended_at})
     session.for_each("rescue_job", changes)
     rescue.jobs = len(changes)
     rescue.woken = sorted(woken)
@@ -268,6 +269,7 @@ def _end_of_run(outcome: JobOutcome, now: int) -> dict[str, object]:
         "retries": -1,
         "clear_crashes": end != JobEnd.RELEASE,
         "error": clean_text(outcome.error),
+        "ended_at": now if end == JobEnd.FAILED else None,
     }
     if uses_attempt:
         values["retries"] = outcome.retries if outcome.retries >= 0 else -2

@@ -10,7 +10,7 @@ from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.jobs.options import KEEP_OUTPUT_MS
-from procession.store.rows import JobEnd, JobOutcome
+from procession.store.rows import JobAdjustment, JobEnd, JobOutcome
 from procession.store.rows.queue import Answer, Deletion, LogLine, RunReport
 from procession.testing.conformance.queue_stage import (
     QueueStore,
@@ -45,6 +45,41 @@ class TestSettle:
         failure = JobOutcome(key=two.key, lease=two.lease, end=JobEnd.FAILED, error="its output is too large")
         assert await store.settle([failure]) == [Answer.APPLIED]
         assert await state_of(store, two.key) == JobState.FAILED
+
+    async def test_when_a_job_failed_is_known_with_options_or_without(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        plain = [new_job(keys), new_job(keys)]
+        optional = job_with(keys, title="x")
+        await store.enqueue(plain)
+        await store.submit([optional])
+        clock.advance(70)
+        for run in await take(store, 1):
+            await end(store, run, JobEnd.FAILED, error="broken")
+        assert {(await details(store, job)).ended_at for job in (*plain, optional)} == {clock()}
+        await store.requeue_jobs([plain[0].key, optional.key])
+        await store.retry_jobs([plain[1].key], 2)
+        assert {(await details(store, job)).ended_at for job in (*plain, optional)} == {0}
+        for run in await take(store, 1):
+            await end(store, run, JobEnd.RETRY, delay_ms=9)
+        assert {(await details(store, job)).ended_at for job in (*plain, optional)} == {0}
+
+    async def test_what_has_traits_is_not_tried_again_as_if_it_had_none(self, store: QueueStore, keys: Keys) -> None:
+        limited, ageing = job_with(keys, limits=mutex()), job_with(keys, ageing_ms=50, priority=3)
+        await store.submit([limited])
+        (run,) = await take(store, 1)
+        await end(store, run, JobEnd.FAILED)
+        assert await store.retry_jobs([limited.key], 3) == []
+        await store.requeue_jobs([limited.key])
+        assert await state_of(store, limited) == JobState.THROTTLED
+        await store.submit([ageing])
+        before = await details(store, ageing)
+        changes = [JobAdjustment(key=ageing.key, priority=9), JobAdjustment(key=limited.key, priority=9)]
+        assert await store.adjust_jobs(changes) == [False, True]
+        assert await store.adjust_jobs([JobAdjustment(key=ageing.key, retries=7)]) == [True]
+        found = await details(store, ageing)
+        assert (found.priority, found.run_at, found.retries) == (before.priority, before.run_at, 7)
+        assert await is_clean(store)
 
     async def test_finish_takes_jobs_of_both_kinds(self, store: QueueStore, keys: Keys) -> None:
         kept, plain = job_with(keys, keep_ms=1_000), new_job(keys)

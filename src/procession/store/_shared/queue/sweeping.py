@@ -39,6 +39,7 @@ def sweep(now: int) -> Script[SweepReport]:
     report.lost_dependencies = len(children)
     report.wrong_states = yield from _put_states_right(now)
     report.stuck_children = yield from _release_stuck(now)
+    report.miscounted_batches = yield from _count_members_again()
     report.stuck_batches = yield from _count_batches_again(now)
     report.stuck_throttled = yield from _let_try()
     logs = yield from ask_for("find_lost_logs", page)
@@ -77,6 +78,19 @@ def _release_stuck(now: int) -> Script[int]:
     yield from release_children(free, now)
     yield from end_jobs([doomed[key] for key in sorted(doomed)], now)
     return len({row[0] for row in links})
+
+
+def _count_members_again() -> Script[int]:
+    """Batches whose counts are not those of their members. Those that succeeded are what the others leave."""
+    found = yield from ask_for("find_miscounted_batches", [limits.PAGE_MAX])
+    batches = yield from lock_batches(row[0] for row in found)
+    for key, alive, failed in (yield from ask_for("count_members", sorted(batches))):
+        batch = batches[key]
+        batch.failed = failed
+        batch.total = max(batch.total, alive + failed + batch.deleted)
+        batch.succeeded = batch.total - alive - failed - batch.deleted
+    yield from write_batches(batches.values())
+    return len(batches)
 
 
 def _count_batches_again(now: int) -> Script[int]:

@@ -8,5 +8,6 @@ SET
     retries = CASE `key` /* cases */ WHEN ?1 THEN ?6 /* cases */ END,
     crashes = CASE `key` /* cases */ WHEN ?1 THEN ?7 /* cases */ END,
     error = CASE `key` /* cases */ WHEN ?1 THEN ?8 /* cases */ END,
+    ended_at = CASE `key` /* cases */ WHEN ?1 THEN ?9 /* cases */ END,
     owner = 0
 WHERE `key` IN (/* rows */ ?1 /* rows */) AND @now IS NOT NULL

@@ -21,6 +21,8 @@ with u as materialized (
                   else greatest(job.retries - 1, 0) end,
         crashes = case when u.ending = 3 then job.crashes else 0 end,
         error = coalesce(nullif(u.error, ''), job.error),
+        ended_at = case when u.ending = 4
+                   then (extract(epoch from coalesce($7, now())) * 1000)::bigint end,
         owner = null
     from u
     where job.key = any($1) and job.key = u.key and job.lease = u.lease

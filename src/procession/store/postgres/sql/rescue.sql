@@ -21,6 +21,7 @@ with dead as (
                 then format('The process that ran this job died, %s times in a row', crashes + 1)
                 else error end,
         state = case when crashes + 1 > $3::int then 5 when crashes > 0 and $4::bigint > 0 then 2 else 0 end,
+        ended_at = case when crashes + 1 > $3::int then (extract(epoch from coalesce($5, now())) * 1000)::bigint end,
         run_at = case when crashes > 0 and crashes + 1 <= $3
                  then coalesce($5, now()) + $4::bigint * interval '1 millisecond' else run_at end
     where key = any(array(select key from picked))

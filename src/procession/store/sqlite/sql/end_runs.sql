@@ -7,5 +7,6 @@ SET
     attempt = attempt + :attempt_change,
     retries = CASE :retries WHEN -1 THEN retries WHEN -2 THEN max(0, retries - 1) ELSE :retries END,
     crashes = CASE WHEN :clear_crashes THEN 0 ELSE crashes END,
-    error = CASE :error WHEN '' THEN error ELSE :error END
+    error = CASE :error WHEN '' THEN error ELSE :error END,
+    ended_at = :ended_at
 WHERE key = :key
