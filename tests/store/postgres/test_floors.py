@@ -7,10 +7,11 @@ from time import monotonic
 from typing import Any
 
 import asyncpg
+import pytest
 
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
-from procession.store.postgres._floors import HELD_S, IDLE_S, SLOW_S, SWEEP_S, Floors
+from procession.store.postgres._floors import HELD_S, IDLE_S, SHARE, SLOW_S, SWEEP_S, Floors
 from procession.store.rows import JobEnd, JobOutcome, Want
 from procession.testing.conformance.stage import new_job
 from tests.store.postgres.conftest import MakeStore
@@ -34,6 +35,42 @@ async def test_a_claim_with_a_floor_does_not_walk_over_what_is_done(make_store: 
         above = await blocks_of(store, "claim_above", ["mail"], [1], 1, None, *([part] for part in floor))
     await pin.close()
     assert above * 4 < whole, (above, whole)
+
+
+@pytest.mark.parametrize("count", [100_000])  # 200_000 and more give the same
+async def test_many_jobs_beside_an_open_transaction_cost_a_claim_no_more(
+    make_store: MakeStore, url: str, count: int
+) -> None:
+    store = await make_store()
+    keys = Keys(await store.take_keys(2 * count))
+    pin = await asyncpg.connect(url)
+    async with pin.transaction(isolation="repeatable_read"):
+        await pin.fetchval("select txid_current()")
+        few = await pages_of_a_claim_after(store, keys, count // 20)
+        many = await pages_of_a_claim_after(store, keys, count - count // 20)
+        pinned = await pin.fetchval("select pg_relation_size('procession.job')")
+    assert many <= 2 * few, (few, many)
+    await pin.execute("vacuum procession.job")
+    await pages_of_a_claim_after(store, keys, count // 4)
+    assert await pin.fetchval("select pg_relation_size('procession.job')") <= pinned, "what is done is used again"
+    await pin.close()
+
+
+async def pages_of_a_claim_after(store: PostgresStore, keys: Keys, count: int) -> int:
+    """How many pages a claim of 500 looks at, after so many jobs have come, run and gone."""
+    for _ in range(count // 5_000):
+        await store.enqueue([new_job(keys) for _ in range(5_000)])
+        store._floors.until, store._floors.swept_at = monotonic() + 1_000, monotonic() + 1_000
+        for _ in range(10):
+            runs = await store.claim(1, [Want(queue="mail", count=500)])
+            assert len(runs) == 500
+            await store.finish([JobOutcome(key=run.key, lease=run.lease, end=JobEnd.DONE) for run in runs])
+    await store.enqueue([new_job(keys) for _ in range(500)])
+    floor = [[part] for part in store._floors.places["mail"]]
+    pages = await blocks_of(store, "claim_above", ["mail"], [500], 1, None, *floor)
+    runs = await store.claim(1, [Want(queue="mail", count=500)])
+    await store.finish([JobOutcome(key=run.key, lease=run.lease, end=JobEnd.DONE) for run in runs])
+    return pages
 
 
 async def blocks_of(store: PostgresStore, name: str, *values: Any) -> int:
@@ -79,9 +116,13 @@ def test_floors_are_used_only_while_claims_are_slow() -> None:
     assert floors.columns(wants, 11.1) == ([-(2**31)] * 2, [0, 0], [0, 0])
     floors.learn([row], 11.1, 11.1, with_floors=True)
     assert floors.columns(wants, 11.2) == ([3, -(2**31)], [77_000, 0], [9, 0])
-    assert floors.columns(wants, 11.0 + 2 * SLOW_S + SWEEP_S) is None
+    after, pause = 11.0 + 2 * SLOW_S, SHARE * 2 * SLOW_S  # so much for a claim without floors that took so long
+    assert floors.columns(wants, after + pause - 0.01) is not None
+    assert floors.columns(wants, after + pause) is None
+    floors.sweep_took = 0.0
+    assert floors.columns(wants, after + SWEEP_S) is None
     floors.learn([], 11.2, 11.2, with_floors=True)
-    assert floors.columns(wants, 11.0 + 2 * SLOW_S + IDLE_S) is None
+    assert floors.columns(wants, after + IDLE_S) is None
     floors.learn([row], 12.0, 12.0, with_floors=False)
     assert floors.columns(wants, 12.1) is not None
     assert floors.columns(wants, 12.0 + HELD_S) is None

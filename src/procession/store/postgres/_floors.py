@@ -19,6 +19,7 @@ SLOW_S: Final = 0.05  # a claim that took longer may be walking over what is don
 HELD_S: Final = 30.0  # how long floors are used after a claim without them was slow
 SWEEP_S: Final = 0.5  # the longest time between two claims without floors
 IDLE_S: Final = 0.05  # the same where the last claim has found nothing
+SHARE: Final = 10  # they take at most one in so many seconds: ten minutes of a busy queue make one of them take seconds
 LOWEST: Final = -(2**31)
 
 Floor = tuple[int, int, int]  # priority, time in microseconds (to the last digit) and key of what was claimed last
@@ -31,11 +32,12 @@ class Floors(Row):
     may_be_used: bool = True
     until: float = 0.0
     swept_at: float = 0.0
+    sweep_took: float = 0.0
     found_nothing: bool = False
 
     def columns(self, wants: Sequence[Want], now: float) -> tuple[list[int], ...] | None:
         """The floors of a claim (priorities, times, keys), or None for one without."""
-        pause = IDLE_S if self.found_nothing else SWEEP_S
+        pause = max(IDLE_S if self.found_nothing else SWEEP_S, SHARE * self.sweep_took)
         if not self.may_be_used or now >= self.until or now - self.swept_at >= pause:
             return None
         places = [self.places.get(want.queue, (LOWEST, 0, 0)) for want in wants]
@@ -45,7 +47,7 @@ class Floors(Row):
         """Take in what a claim gave, in claim order, and when it began and ended."""
         self.found_nothing = not rows
         if not with_floors:
-            self.swept_at = now
+            self.swept_at, self.sweep_took = now, now - began
             if now >= self.until:
                 self.places.clear()
             if now - began > SLOW_S:
