@@ -24,7 +24,8 @@ Row = tuple[Any, ...]
 
 FIRST_KEY: Final = 1 << 52  # far from the product's
 ROWS_MAX: Final = 1_000  # of one statement
-# Reach rows by their keys whatever the statistics of a table that was empty a moment ago say.
+# Reach rows by their keys whatever the statistics of a table that was empty a moment ago say. That is also why the
+# statements ask for `key = any(...)`: joined alone, the whole index was read for each of them as the tables grew.
 PLANS: Final = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
 
 _START: Final = """
@@ -42,10 +43,10 @@ insert into procession.history (instance, definition, at, events)
 select u.key, $2, now(), u.events from unnest($8, $12::json[]) as u (key, events)"""
 _STEP: Final = """
 with d as (
-    delete from procession.job using unnest($7::bigint[]) as f (key) where job.key = f.key and job.lease = 1
+    delete from procession.job where job.key = any($7::bigint[]) and job.lease = 1
 ), i as (
     update procession.instance set rev = rev + 1, state = u.state
-    from unnest($8::bigint[], $10::bytea[]) as u (key, state) where instance.key = u.key
+    from unnest($8::bigint[], $10::bytea[]) as u (key, state) where instance.key = any($8) and instance.key = u.key
 ), j as (
     insert into procession.job (key, instance, element_instance, definition, kind, state, priority, queue, type,
                                 element, owner, lease, attempt, retries, run_at, created_at)
@@ -56,10 +57,10 @@ insert into procession.history (instance, definition, at, events)
 select u.key, $1, now(), u.events from unnest($8, $11::json[]) as u (key, events)"""
 _END: Final = """
 with d as (
-    delete from procession.job using unnest($2::bigint[]) as f (key) where job.key = f.key and job.lease = 1
+    delete from procession.job where job.key = any($2::bigint[]) and job.lease = 1
 ), i as (
     update procession.instance set rev = rev + 1, status = 1, ended_at = now(), state = u.state
-    from unnest($3::bigint[], $4::bytea[]) as u (key, state) where instance.key = u.key
+    from unnest($3::bigint[], $4::bytea[]) as u (key, state) where instance.key = any($3) and instance.key = u.key
 )
 insert into procession.history (instance, definition, at, events)
 select u.key, $1, now(), u.events from unnest($3, $5::json[]) as u (key, events)"""

@@ -1,5 +1,5 @@
 """Drives Oban for Python: one queue whose limit is the number of jobs at once, a pool of connections."""
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
