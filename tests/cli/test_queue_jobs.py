@@ -1,4 +1,4 @@
-"""Jobs of the queue on the command line: enqueued, listed, changed one by one and by filter; flows, batches, workers."""
+"""Jobs of the queue on the command line: enqueued, listed, changed alone and by filter; flows, batches, workers."""
 
 from __future__ import annotations
 

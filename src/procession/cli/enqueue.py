@@ -13,7 +13,6 @@ from procession.cli.session import run
 from procession.cli.values import Var, json_object, variables
 
 if TYPE_CHECKING:
-    from procession.app import Procession
     from procession.app.queueing import EnqueuedJob
 
 Type = Annotated[str, typer.Argument(metavar="TYPE", help="The job type, which names its handler.")]
@@ -85,33 +84,18 @@ def enqueue(
     It is durable when its key is printed, and runs in the processes that work on the database.
     """
     values = {**(json_object(args, "--arguments") if args else {}), **variables(var)}
-    words = _said(
-        queue=queue,
-        priority=priority,
-        delay=delay,
+    plain = _said(queue=queue, priority=priority, delay=delay, retries=retries, title=title, tags=tag, timeout=timeout)
+    plain |= _said(deadline=deadline, keep=keep, output=output, ageing=ageing, fair_key=fair_key, batch=batch)
+    words = plain | _said(
         at=moment(at) if at else None,
-        retries=retries,
-        title=title,
-        tags=tag,
         metadata=dict(_pair(text) for text in metadata or ()),
-        timeout=timeout,
-        deadline=deadline,
         backoff=backoff.split(",") if "," in backoff else backoff,
-        keep=keep,
-        output=output,
-        ageing=ageing,
-        fair_key=fair_key,
         unique=_unique(unique, unique_for, longest, replace=replace, debounce=debounce, keep_first=keep_first),
         limits=[limit_of(text) for text in limit or ()],
         after=after,
         after_finished=after_finished,
-        batch=batch,
     )
-
-    async def work(app: Procession) -> EnqueuedJob:
-        return await app.enqueue(type, values, **words)
-
-    _show(run(work))
+    _show(run(lambda app: app.enqueue(type, values, **words)))
 
 
 def _said(**values: Any) -> Any:  # noqa: ANN401 - options of many types

@@ -11,6 +11,7 @@ from typing import Any, cast
 from msgspec import UNSET, UnsetType
 
 from procession.api import queue_records as records
+from procession.api import queue_requests as requests
 from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_of
@@ -125,15 +126,15 @@ async def _job(call: Call) -> int:
 
 async def enqueue_jobs(call: Call) -> records.EnqueuedList:
     """Put plain jobs into a queue, all or none."""
-    body: records.EnqueueJobs = call.body
+    body: requests.EnqueueJobs = call.body
     tenant = call.desk.tenant(call.who, body.tenant_id)
-    enqueued = await call.desk.app_of(tenant).enqueue_many(body.type, body.args, **cast("Any", records.words_of(body)))
+    enqueued = await call.desk.app_of(tenant).enqueue_many(body.type, body.args, **cast("Any", requests.words_of(body)))
     return records.EnqueuedList(items=[records.record_of(each, records.Enqueued) for each in enqueued])
 
 
 async def requeue_job(call: Call) -> None:
     """A failed job starts over; a scheduled one is due now."""
-    body: records.RequeueJob = call.body
+    body: requests.RequeueJob = call.body
     await call.desk.app.requeue(await _job(call), retries=body.retries)
 
 
@@ -150,7 +151,7 @@ async def change_job(call: Call) -> None:
     await call.desk.app.change_job(await _job(call), **_changes(call.body))
 
 
-def _changes(body: records.JobChanges) -> dict[str, Any]:
+def _changes(body: requests.JobChanges) -> dict[str, Any]:
     return {
         "priority": body.priority,
         "retries": body.retries,
@@ -161,7 +162,7 @@ def _changes(body: records.JobChanges) -> dict[str, Any]:
 
 async def bulk_jobs(call: Call) -> records.BulkDone:
     """One page of an operation on all jobs that fit."""
-    body: records.BulkJobs = call.body
+    body: requests.BulkJobs = call.body
     app = app_for(call, body.tenant_id)
     expect_one_scope(call, app, body.tenant_id)
     which = body.filter
@@ -185,10 +186,10 @@ async def bulk_jobs(call: Call) -> records.BulkDone:
 # -- flows ------------------------------------------------------------------------------------------------------------
 async def enqueue_flow(call: Call) -> records.EnqueuedFlow:
     """Put jobs that come after each other into the queue, all or none."""
-    body: records.EnqueueFlow = call.body
+    body: requests.EnqueueFlow = call.body
     tenant = call.desk.tenant(call.who, body.tenant_id)
     jobs = [
-        FlowJob(each.name, each.type, each.args, each.after, each.after_finished, cast("Any", records.words_of(each)))
+        FlowJob(each.name, each.type, each.args, each.after, each.after_finished, cast("Any", requests.words_of(each)))
         for each in body.jobs
     ]
     enqueued = await call.desk.app_of(tenant).enqueue_flow(jobs)
@@ -241,7 +242,7 @@ async def get_batch(call: Call) -> records.BatchRecord:
 
 async def open_batch(call: Call) -> records.BatchRecord:
     """Open a batch of jobs."""
-    body: records.OpenBatch = call.body
+    body: requests.OpenBatch = call.body
     app = call.desk.app_of(call.desk.tenant(call.who, body.tenant_id))
     parent = None if body.parent_key is None else key_of(body.parent_key, "parentKey")
     key = await app.open_batch(title=body.title, parent=parent)
@@ -257,7 +258,7 @@ async def seal_batch(call: Call) -> records.BatchRecord:
 
 async def cancel_batch(call: Call) -> records.BatchRecord:
     """Seal a batch and delete its members that are not over."""
-    body: records.Reason = call.body
+    body: requests.Reason = call.body
     batch = await _batch(call)
     call.about["done"] = await call.desk.app.cancel_job_batch(batch.batch_key, reason=body.reason)
     return _batch_record(await call.desk.app.job_batch(batch.batch_key))
@@ -295,7 +296,7 @@ ENDPOINTS = (
         "enqueueJobs",
         enqueue_jobs,
         "Put plain jobs into a queue",
-        body=records.EnqueueJobs,
+        body=requests.EnqueueJobs,
         answer=records.EnqueuedList,
         problems=(404, 409),
         load=Load.COMMAND,
@@ -307,7 +308,7 @@ ENDPOINTS = (
         "changeJobsInBulk",
         bulk_jobs,
         "Delete, requeue or change the next page of all jobs that fit",
-        body=records.BulkJobs,
+        body=requests.BulkJobs,
         answer=records.BulkDone,
         problems=(404,),
     ),
@@ -327,7 +328,7 @@ ENDPOINTS = (
         "requeueJob",
         requeue_job,
         "Let a failed job start over, or a scheduled one be due now",
-        body=records.RequeueJob,
+        body=requests.RequeueJob,
         optional=True,
         status=204,
     ),
@@ -346,7 +347,7 @@ ENDPOINTS = (
         "changeJob",
         change_job,
         "Change priority, attempts or time of a job that waits",
-        body=records.JobChanges,
+        body=requests.JobChanges,
         status=204,
     ),
     row(
@@ -355,7 +356,7 @@ ENDPOINTS = (
         "enqueueFlow",
         enqueue_flow,
         "Put jobs that come after each other into the queue",
-        body=records.EnqueueFlow,
+        body=requests.EnqueueFlow,
         answer=records.EnqueuedFlow,
         problems=(404, 409),
         load=Load.COMMAND,
@@ -377,7 +378,7 @@ ENDPOINTS = (
         "openJobBatch",
         open_batch,
         "Open a batch of jobs",
-        body=records.OpenBatch,
+        body=requests.OpenBatch,
         optional=True,
         answer=records.BatchRecord,
         problems=(404, 409),
@@ -399,7 +400,7 @@ ENDPOINTS = (
         "cancelJobBatch",
         cancel_batch,
         "Seal a batch and delete its members that are not over",
-        body=records.Reason,
+        body=requests.Reason,
         optional=True,
         answer=records.BatchRecord,
         entity="JOB_BATCH",

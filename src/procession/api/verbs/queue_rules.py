@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 from procession.api import queue_records as records
+from procession.api import queue_requests as requests
 from procession.api.endpoints import Call
 from procession.api.problems import Problem
 from procession.api.verbs.queue_jobs import app_for, row
@@ -44,7 +45,7 @@ async def list_queues(call: Call) -> records.QueueList:
 async def pause_queue(call: Call) -> records.Changed:
     """Let nobody claim from a queue."""
     _expect_all(call)
-    body: records.Reason = call.body
+    body: requests.Reason = call.body
     return records.Changed(changed=await call.desk.app.pause_queue(call.path["queue"], reason=body.reason))
 
 
@@ -57,14 +58,14 @@ async def resume_queue(call: Call) -> records.Changed:
 async def pause_type(call: Call) -> records.Changed:
     """Let nobody claim jobs of a type."""
     _expect_all(call)
-    body: records.PauseType = call.body
+    body: requests.PauseType = call.body
     return records.Changed(changed=await call.desk.app.pause_type(body.type, reason=body.reason))
 
 
 async def resume_type(call: Call) -> records.Changed:
     """Take the pause back."""
     _expect_all(call)
-    body: records.PauseType = call.body
+    body: requests.PauseType = call.body
     return records.Changed(changed=await call.desk.app.resume_type(body.type))
 
 
@@ -97,7 +98,7 @@ async def list_limits(call: Call) -> records.LimitList:
 async def set_limit(call: Call) -> records.Changed:
     """Change the rule of a limit."""
     _expect_all(call)
-    body: records.SetLimit = call.body
+    body: requests.SetLimit = call.body
     per = timedelta(milliseconds=body.per)
     changed = await call.desk.app.set_limit(
         call.path["limit"], most=body.most, rate=body.rate, per=per, burst=body.burst
@@ -147,7 +148,7 @@ async def get_recurring(call: Call) -> records.RecurringDetails:
 
 async def put_recurring(call: Call) -> records.Changed:
     """Declare a recurring job."""
-    body: records.PutRecurring = call.body
+    body: requests.PutRecurring = call.body
     app = call.desk.app_of(call.desk.tenant(call.who, body.tenant_id))
     recurring = Recurring(
         name=call.path["name"],
@@ -156,7 +157,7 @@ async def put_recurring(call: Call) -> records.Changed:
         args=body.args,
         missed=body.missed,
         overlap=body.overlap,
-        options=cast("Any", records.words_of(body)),
+        options=cast("Any", requests.words_of(body)),
     )
     return records.Changed(changed=bool(await app.put_recurring(recurring)))
 
@@ -227,7 +228,7 @@ ENDPOINTS = (
         "pauseQueue",
         pause_queue,
         "Let nobody claim from a queue",
-        body=records.Reason,
+        body=requests.Reason,
         optional=True,
         answer=records.Changed,
         entity="QUEUE",
@@ -247,7 +248,7 @@ ENDPOINTS = (
         "pauseJobType",
         pause_type,
         "Let nobody claim jobs of a type",
-        body=records.PauseType,
+        body=requests.PauseType,
         answer=records.Changed,
         entity="QUEUE",
     ),
@@ -257,7 +258,7 @@ ENDPOINTS = (
         "resumeJobType",
         resume_type,
         "Let jobs of a type be claimed again",
-        body=records.PauseType,
+        body=requests.PauseType,
         answer=records.Changed,
         entity="QUEUE",
     ),
@@ -276,7 +277,7 @@ ENDPOINTS = (
         "setLimit",
         set_limit,
         "Change the rule of a limit",
-        body=records.SetLimit,
+        body=requests.SetLimit,
         answer=records.Changed,
         entity="LIMIT",
     ),
@@ -313,7 +314,7 @@ ENDPOINTS = (
         "putRecurringJob",
         put_recurring,
         "Declare a recurring job",
-        body=records.PutRecurring,
+        body=requests.PutRecurring,
         answer=records.Changed,
         entity=RECURRING,
     ),
