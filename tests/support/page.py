@@ -94,7 +94,7 @@ class Walk:
     async def check_picture(self, name: str, *, hide: tuple[str, ...] = ()) -> None:
         """The page looks like the picture of that name. ``hide``: what differs each time (keys, times)."""
         await self.settled()
-        moving = ("time", ".key", ".duration", ".liveness", *hide)
+        moving = (".navigation", "time", ".key", ".duration", ".liveness", *hide)
         shot = await self.page.screenshot(
             animations="disabled", caret="hide", style=f"{', '.join(moving)} {{ visibility: hidden !important }}"
         )

@@ -97,8 +97,8 @@ async def test_the_heat_map_says_where_time_goes(page_world, walk_on):
     versions = {each.process_definition_key: each.version for each in await page_world.app.definitions("order")}
     page = await walk.go(f"/processes/order?view=heat&version={versions[version]}")
     await walk.settled()
-    await expect(page.locator(".hottest li").first).to_contain_text("Wait for the stock")
-    await expect(page.locator('[data-element-id="wait-for-stock"].heat-9')).to_have_count(1)
+    await expect(page.locator(".hottest")).to_contain_text("Wait for the stock")
+    await expect(page.locator('[data-element-id="wait-for-stock"][class*="heat-"]')).to_have_count(1)
 
 
 async def test_many_instances_are_cancelled_with_progress_and_what_fails_is_listed(page_world, walk_on):

@@ -28,6 +28,8 @@ export function Dialog(props: DialogProps): JSX.Element {
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    const first = dialog?.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea), footer .button[type=submit]");
+    first?.focus(); // rather than the button that closes
     return () => dialog?.close();
   }, []);
   return (
