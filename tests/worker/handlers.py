@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+from pathlib import Path
 
 from procession.worker import Job
 
@@ -18,3 +20,13 @@ def die():
 
 def refuse():
     raise ValueError("not today")
+
+
+def whoami() -> int:
+    return os.getpid()
+
+
+def wedge(said: str) -> None:
+    Path(said).write_text(str(os.getpid()))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    threading.Event().wait(300)

@@ -65,7 +65,8 @@ class LocalDispatcher:
         self._chance = chance
         self._lines: dict[str, Line] = {}
         self._threads = Threads()
-        self._processes = Processes(self._settings.processes, self._settings.process_calls_max)
+        made = self._settings
+        self._processes = Processes(made.processes, made.process_calls_max, made.process_memory_mb_max)
         self._sweeper: asyncio.Task[None] | None = None
         self._stopping = False
         self._transactional = False  # whether some method writes in the transaction of its step
@@ -232,6 +233,9 @@ class LocalDispatcher:
 
     def _clear(self, slot: Slot) -> None:
         """The slot is free; a cancellation that the handler survived is taken back."""
+        delivery = slot.delivery
+        if delivery is not None and delivery.kind == JobKind.TASK and self._engine is not None:
+            self._engine.tally.took(delivery, asyncio.get_running_loop().time() - slot.started_at)
         if slot.reason and slot.task is not None:
             slot.task.uncancel()
         slot.delivery = slot.job = None

@@ -1,46 +1,119 @@
-"""Processes for handlers that need a core of their own. Started fresh (spawn), replaced after a number of calls."""
+"""Processes for handlers that need a core of their own: started fresh (spawn), each with one call at a time.
+
+One is replaced after a number of calls, when it has grown too large, when it died, and when its call is cancelled: a
+handler in a process sees no flag, so the process is killed, and the next call gets a new one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import multiprocessing
+import sys
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from typing import Any
 
 logger = logging.getLogger("procession.worker")
 
 
 class Processes:
-    """A pool, made when it is first needed and made anew when one of its processes died."""
+    """At most ``count`` processes, each made when it is first needed. ``memory_mb_max`` 0: however large."""
 
-    def __init__(self, count: int, calls_max: int) -> None:
+    def __init__(self, count: int, calls_max: int, memory_mb_max: int = 0) -> None:
         self._count = count
         self._calls_max = calls_max
-        self._pool: ProcessPoolExecutor | None = None
+        self._memory_mb_max = memory_mb_max
+        self._made = 0
+        self._free: list[ProcessPoolExecutor] = []
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def run(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401 - the handler's result
         """Call a function in a process. Raises what it raises; RuntimeError when the process died."""
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self._count,
-                mp_context=multiprocessing.get_context("spawn"),
-                max_tasks_per_child=self._calls_max,
-            )
-        pool = self._pool
+        process = await self._take()
+        name = getattr(function, "__qualname__", str(function))
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, partial(function, *args, **kwargs))
+            value, memory_mb = await asyncio.get_running_loop().run_in_executor(process, _call, function, args, kwargs)
+        except asyncio.CancelledError:
+            logger.warning("the process that ran %s is killed: its call was cancelled", name)
+            _kill(process)
+            self._replace()
+            raise
         except BrokenProcessPool as error:
-            if self._pool is pool:
-                self._pool = None
-            message = f"the process that ran {getattr(function, '__qualname__', function)} died"
+            self._replace()
+            message = f"the process that ran {name} died"
             raise RuntimeError(message) from error
+        except BaseException:
+            self._give_back(process)
+            raise
+        if self._memory_mb_max and memory_mb > self._memory_mb_max:
+            logger.info("the process that ran %s has taken %d MB: the next call gets a new one", name, memory_mb)
+            process.shutdown(wait=False)
+            self._replace()
+        else:
+            self._give_back(process)
+        return value
 
     def stop(self) -> None:
-        """End the processes as they become free."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+        """End the processes; those that run something do so when it has ended."""
+        for process in self._free:
+            process.shutdown(wait=False, cancel_futures=True)
+        self._made -= len(self._free)
+        self._free.clear()
+
+    async def _take(self) -> ProcessPoolExecutor:
+        """A process that runs nothing; waits for one where all do."""
+        while not self._free and self._made >= self._count:
+            wait: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(wait)
+            try:
+                await wait
+            except asyncio.CancelledError:
+                if wait.done() and not wait.cancelled():
+                    self._wake()  # what this one was woken for, the next one takes
+                raise
+        if self._free:
+            return self._free.pop()
+        self._made += 1
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=self._calls_max)
+
+    def _give_back(self, process: ProcessPoolExecutor) -> None:
+        """It runs nothing any more."""
+        self._free.append(process)
+        self._wake()
+
+    def _replace(self) -> None:
+        """It is gone: there may be another one."""
+        self._made -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting:
+            wait = self._waiting.popleft()
+            if not wait.done():
+                wait.set_result(None)
+                return
+
+
+def _call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, int]:
+    """In the process: what the function gives, and how large the process has been in MB (0 where nobody knows)."""
+    value = function(*args, **kwargs)
+    try:
+        import resource  # noqa: PLC0415 - not on Windows, and only here
+    except ModuleNotFoundError:
+        return value, 0
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return value, largest >> (20 if sys.platform == "darwin" else 10)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End a pool whose process may never end by itself."""
+    processes: dict[int, Any] = dict(
+        getattr(pool, "_processes", None) or {}
+    )  # public from Python 3.14 on: kill_workers
+    for process in processes.values():
+        process.kill()
+    pool.shutdown(wait=False, cancel_futures=True)

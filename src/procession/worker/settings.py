@@ -18,6 +18,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     stuck_ms: int = 5_000  # a cancelled handler that goes on for longer loses its slot
     processes: int = 2
     process_calls_max: int = 1_000  # calls before a process of a handler is replaced
+    process_memory_mb_max: int = 0  # a process that has taken more is replaced after its call; 0: however large
 
     def __post_init__(self) -> None:
         """What is shared has to be shareable."""
