@@ -24,18 +24,26 @@ function sharePreact(): Plugin {
   };
 }
 
-// The server's rules, in every editor of FEEL. (Templates of forms are filled in by form-js, which checks them itself.)
-function askTheServer(): Plugin {
+// In every editor of FEEL: the server's rules, and colours for both grounds. (Templates of forms are filled in by form-js,
+// which checks them itself.)
+const STAND_IN: [importer: string, source: string, ours: string][] = [
+  ["/@bpmn-io/feel-editor/", "@bpmn-io/feel-lint", "./src/base/feel-lint.ts"],
+  ["/@bpmn-io/feel", "@bpmn-io/cm-theme", "./src/parts/bpmn-io/feel-theme.ts"],
+];
+
+function standIn(): Plugin {
   return {
-    name: "ask-the-server",
+    name: "stand-in",
     enforce: "pre",
-    resolveId: (source, importer) =>
-      source === "@bpmn-io/feel-lint" && importer?.includes("/@bpmn-io/feel-editor/") ? here("./src/base/feel-lint.ts") : null,
+    resolveId: (source, importer) => {
+      const found = STAND_IN.find(([user, name]) => source === name && importer?.includes(user));
+      return found ? here(found[2]) : null;
+    },
   };
 }
 
 export default defineConfig({
-  plugins: [sharePreact(), askTheServer()],
+  plugins: [sharePreact(), standIn()],
   resolve: {
     alias: {
       "@": here("./src"),

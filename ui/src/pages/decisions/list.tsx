@@ -13,17 +13,25 @@ import type { Decision } from "./server";
 import { words } from "./words";
 import "./decisions.css";
 
+const PAGE = 50;
+const SEARCHED_MAX = 1_000;
+
+/** Whether a decision is meant by what was typed, in upper or lower case. */
+function fits(row: Decision, typed: string): boolean {
+  const text = typed.trim().toLowerCase();
+  return [row.name, row.decisionDefinitionId, row.decisionRequirementsId].some((each) => each.toLowerCase().includes(text));
+}
+
 export default function Decisions(): JSX.Element {
   const t = useWords(words);
   const [name] = useQuery("name");
   const list = useList<Decision>(
     `decisions ${name}`,
-    (after, signal) =>
-      api.search("/v2/decision-definitions/search", {
-        filter: { isLatestVersion: true, ...(name ? { name: { $like: `*${name}*` } } : {}) },
-        sort: [{ field: "name" }],
-        page: { limit: 50, ...(after ? { after } : {}) },
-      }, signal),
+    async (after, signal) => {
+      const page = { limit: name ? SEARCHED_MAX : PAGE, ...(after ? { after } : {}) };
+      const found = await api.search<Decision>("/v2/decision-definitions/search", { filter: { isLatestVersion: true }, sort: [{ field: "name" }], page }, signal);
+      return name ? { items: found.items.filter((row) => fits(row, name)) } : found;
+    },
     ["decisions"],
   );
   return (
