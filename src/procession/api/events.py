@@ -239,6 +239,7 @@ class Hints:
             counters.accepted,
             counters.steps,
             counters.jobs_done,
+            counters.jobs_completed,
             counters.jobs_retried,
             counters.jobs_failed,
             counters.claimed,

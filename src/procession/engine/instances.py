@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable
 
 from procession.core import decode_state, marks_of
+from procession.core.commands import CompleteJob
 from procession.core.state import Status
 from procession.core.surroundings import NotAtHand, Surroundings
 from procession.engine.cache import OVER, Cache
@@ -294,6 +295,7 @@ class Instances(Lending):
         assert state is not None
         for ask in flight.asks:  # before the jobs: a caller who has waited goes first (see ``worker.line``)
             ask.succeed(cell)
+            self._counters.jobs_completed += type(ask.command) is CompleteJob
         if step.new_jobs:
             self._outbox.hand_over(step, state, cell.definition)
         if step.closed_jobs:

@@ -70,7 +70,8 @@ class Counters(msgspec.Struct):
     loads: int = 0  # instances read from the database
     claimed: int = 0
     handed_over: int = 0  # jobs claimed on insert
-    jobs_done: int = 0
+    jobs_done: int = 0  # plain ones
+    jobs_completed: int = 0  # those of instances
     jobs_retried: int = 0
     jobs_failed: int = 0
     jobs_returned: int = 0

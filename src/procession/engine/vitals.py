@@ -106,7 +106,7 @@ class Vitals:
             incidents=counters.incidents,
             rejected=sum(counters.rejected.values()) + edge.get("rejected", 0),
             accepted=counters.accepted,
-            jobs_done=counters.jobs_done,
+            jobs_done=counters.jobs_done + counters.jobs_completed,
             jobs_retried=counters.jobs_retried,
             jobs_failed=counters.jobs_failed,
             in_flight=counters.in_flight + edge.get("in_flight", 0),
