@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from procession import Compression, Encryption, FlowJob, Job, Procession, Recurring
 from procession.errors import InvalidValue, Misconfigured, Unreadable
 from procession.jobs.codec import is_encoded, seal, unseal
+from procession.testing import Rehearsal
 
 OLD, NEW = os.urandom(32), os.urandom(16)
 SECRET = "the cake is a lie"
@@ -179,6 +180,17 @@ async def test_compression_makes_room_within_the_limits():
     await app.run_until_idle()
     assert [len(text) for text, _ in seen] == [2_000_000] * 2
     await app.close()
+
+
+async def test_a_rehearsal_reads_what_was_enqueued():
+    app, seen = Procession("memory://", codec=Encryption({"a": NEW})), []
+    job_handlers(app, seen)
+    async with Rehearsal(app) as rehearsal:
+        await app.enqueue("number", {"n": 4})
+        rehearsal.assert_enqueued("number", args={"n": 4})
+        await rehearsal.drain()
+        rehearsal.assert_no_failures()
+    assert seen == [4]
 
 
 def test_a_transaction_of_the_callers_gets_encrypted_jobs(tmp_path: Path):

@@ -89,6 +89,20 @@ async def test_a_result_that_cannot_be_kept_fails_only_the_job_that_was_asked_fo
     assert "result of 'odd'" in failed.error_message
 
 
+async def test_arguments_that_do_not_decode_fail_at_once(app):
+    @app.job("double", retries=5, backoff="0s")
+    async def double(n: int) -> int:
+        return n * 2
+
+    await _open(app)
+    wrong, missing = await app.enqueue_many("double", [{"n": "four"}, {"m": 4}])
+    await app.run_until_idle()
+    for job, message in ((wrong, "Expected `int`, got `str`; found str 'four'"), (missing, "found none of that name")):
+        record = await app.job_record(job.job_key)
+        assert (record.state, record.attempt) == ("FAILED", 1)
+        assert message in record.error_message
+
+
 async def test_a_job_that_its_handler_cancels_is_deleted_with_the_reason(app):
     @app.job("pointless")
     async def pointless() -> None:

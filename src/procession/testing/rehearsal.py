@@ -59,7 +59,7 @@ class Rehearsal:
         self.app = app
         self.clock = VirtualClock(at)
         self._inline = inline
-        self._records = Records()
+        self._records = Records(app.codec)
         self._stack = ExitStack()
         self._store: Store | None = None
         self._draining = asyncio.Lock()

@@ -8,7 +8,9 @@ from typing import Any, cast
 
 import msgspec
 
+from procession.app.views import readable
 from procession.ids import Keys
+from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
 from procession.jobs.schedule import to_datetime
 from procession.store.port import StepTransaction, Store
@@ -16,8 +18,6 @@ from procession.store.rows import JobEnd, JobFence, JobOutcome, NewJob, Step, St
 from procession.store.rows.queue import Fired, Firing, Submission, Submitted
 
 HANDLED = frozenset({JobKind.TASK, JobKind.SERVICE, JobKind.LISTENER})  # what a handler of yours is called for
-
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Enqueued(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 class Records:
     """What has been seen, oldest first."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: Codec | None = None) -> None:
+        self._codec = codec
         self.enqueued: list[Enqueued] = []
         self.failures: list[Failure] = []
         self.types: dict[int, str] = {}
@@ -69,7 +70,7 @@ class Records:
             key=job.key,
             type=job.type,
             queue=job.queue,
-            args=_decode(job.args) if job.args else {},
+            args=readable(self._codec, job.args) if job.args else {},
             priority=job.priority,
             due=to_datetime((job.run_at or now) + job.delay_ms),
             process_instance_key=job.instance,
