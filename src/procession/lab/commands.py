@@ -38,7 +38,7 @@ from procession.lab.loop import run
 from procession.lab.options import OWN_SERVER_SETTINGS, Client, ProcessOptions, Stub
 from procession.lab.process_bench import Written, bench_process
 from procession.lab.progress import CasesShow, ProgressShow
-from procession.lab.results import FeelResult, write_json
+from procession.lab.results import CoreResult, FeelResult, write_json
 from procession.lab.variants import all_variants
 
 bench = typer.Typer(
@@ -105,12 +105,16 @@ def core_command(
     *,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds; every second one runs backwards.")] = 5,
     instances: Annotated[int, typer.Option(min=1, help="Instances per case and round; long ones get fewer.")] = 1_000,
+    peers: Annotated[bool, typer.Option("--peers", help="Install SpiffWorkflow and bpmn-engine, and compare.")] = False,
+    peers_folder: Annotated[str, typer.Option(help="Where these are kept; the user's cache if not said.")] = "",
     out: Out = OUT,
     json: Json = False,
 ) -> None:
     """The rules alone, without a store: processor time from start to end, and per step."""
     with CasesShow() as show:
-        result = bench_core(CoreOptions(rounds=rounds, instances=instances), show)
+        result = bench_core(
+            CoreOptions(rounds=rounds, instances=instances, peers=peers, peers_folder=peers_folder), show
+        )
     out.mkdir(parents=True, exist_ok=True)
     stem = "core-" + datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     json_file, html_file = out / f"{stem}.json", out / f"{stem}.html"
@@ -124,6 +128,7 @@ def core_command(
             for case in result.cases
         ]
         print_tables(["", "best, µs", "µs per step", "per second"], rows, result.bars, (json_file, html_file))
+        _print_peers(result)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -159,11 +164,11 @@ def feel_command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _print_peers(result: FeelResult) -> None:
+def _print_peers(result: CoreResult | FeelResult) -> None:
     """Other engines, one line for each expression and way."""
     console = Console()
     if result.peers:
-        found = Table("engine", "expression", "", "µs")
+        found = Table("engine", "what", "", "µs")
         for figure in result.peers:
             value = figure.note if figure.us is None else f"{figure.us:,.1f}"
             found.add_row(f"{figure.engine} {figure.version}", figure.expression, figure.way, value)

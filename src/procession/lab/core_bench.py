@@ -17,6 +17,7 @@ import msgspec
 
 from procession.lab import models
 from procession.lab.bars import core_bars
+from procession.lab.core_peers import time_core_peers
 from procession.lab.environment import environment
 from procession.lab.results import CoreCase, CoreResult
 from procession.lab.stepping import Stepping
@@ -33,6 +34,8 @@ class CoreOptions(msgspec.Struct, kw_only=True, frozen=True):
 
     rounds: int = 5
     instances: int = 1_000  # per process and round; a process of many jobs gets fewer
+    peers: bool = False  # install other engines and time them too
+    peers_folder: str = ""  # where they are kept for the next time; empty: the user's cache
 
 
 class Case(msgspec.Struct, kw_only=True):
@@ -46,7 +49,9 @@ class Case(msgspec.Struct, kw_only=True):
 
 def bench_core(options: CoreOptions, told: Told | None = None) -> CoreResult:
     """Time every case in every round. Ctrl-C ends it with what was timed so far."""
-    result = CoreResult(started_at=_now(), options=msgspec.to_builtins(options), environment=environment())
+    shown = msgspec.to_builtins(options)
+    del shown["peers_folder"]
+    result = CoreResult(started_at=_now(), options=shown, environment=environment())
     cases = core_cases(options.instances)
     times: dict[str, list[tuple[int, int, float]]] = {case.name: [] for case in cases}
     with_state: dict[str, list[tuple[int, int, float]]] = {case.name: [] for case in cases}
@@ -58,6 +63,10 @@ def bench_core(options: CoreOptions, told: Told | None = None) -> CoreResult:
             gc.collect()
             times[case.name].append(case.time_once(False))  # noqa: FBT003 - see Case
             with_state[case.name].append(case.time_once(True))  # noqa: FBT003 - see Case
+        if options.peers:
+            if told is not None:
+                told(len(order), len(order), "other engines")
+            result.peers, result.notes = time_core_peers(options.rounds, options.peers_folder)
     except KeyboardInterrupt:
         result.interrupted = True
     result.cases = [_found(case, times[case.name], with_state[case.name]) for case in cases if with_state[case.name]]

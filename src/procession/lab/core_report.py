@@ -35,6 +35,7 @@ def core_page(result: CoreResult) -> str:
         banner("Interrupted: this page shows what was measured until then.") if result.interrupted else "",
         section("Promised and found", bars_table(result.bars)),
         *groups,
+        section("Other engines, two tasks from start to end", _peers(result)),
         section("Machine and programs", environment_list(result.environment, result.options)),
         section("Method", asset("core_method.html")),
     ]
@@ -55,6 +56,21 @@ def _chart(cases: list[CoreCase]) -> str:
         for case in cases
     ]
     return range_bars(items, "µs of the processor per step") + '<p class="lead">µs of the processor per step</p>'
+
+
+def _peers(result: CoreResult) -> str:
+    """Ours and theirs, in processor time; theirs with everything that their process does."""
+    own = [
+        [f"Procession, {escape(case.name)}", "", number(case.best_us)]
+        for case in result.cases
+        if case.name == "two service tasks"
+    ]
+    theirs = [
+        [escape(peer.engine), escape(peer.version), "&ndash;" if peer.us is None else number(peer.us)]
+        for peer in result.peers
+    ]
+    notes = "".join(f"<p>{escape(note)}</p>" for note in result.notes)
+    return (table(["", "version", "µs of the processor"], own + theirs) if theirs else "") + notes
 
 
 def _table(cases: list[CoreCase]) -> str:

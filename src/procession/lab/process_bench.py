@@ -18,16 +18,14 @@ import msgspec
 from procession.lab.bars import process_bars
 from procession.lab.databases import BenchDatabases
 from procession.lab.environment import environment
+from procession.lab.opening import open_databases
 from procession.lab.options import ProcessOptions
-from procession.lab.postgres_databases import PostgresDatabases
-from procession.lab.postgres_server import PostgresServer
 from procession.lab.process_run import ProcessRun
 from procession.lab.report import write_process_page
 from procession.lab.results import Result, Run, write_json
-from procession.lab.sqlite_databases import SqliteDatabases
 from procession.lab.stub import stub_elsewhere
 from procession.lab.summary import summarise
-from procession.lab.variants import Database, Variant, chosen_variants, rotation
+from procession.lab.variants import Variant, chosen_variants, rotation
 
 
 class Show(Protocol):
@@ -118,31 +116,16 @@ class _Bench:
         self._show.begin(len(runs))
         async with AsyncExitStack() as stack:
             stub_url = stack.enter_context(stub_elsewhere(self._options.stub))
-            databases = await self._open_databases({variant.database for _, variant in runs}, stack)
+            databases = await open_databases(
+                {variant.database for _, variant in runs},
+                stack,
+                url=self._options.url,
+                server_settings=self._options.server_settings,
+                environment=self._result.environment,
+            )
             for round_number, variant in runs:
                 await self._one(variant, round_number, databases[variant.database], stub_url)
                 self.write()
-
-    async def _open_databases(self, wanted: set[Database], stack: AsyncExitStack) -> dict[Database, BenchDatabases]:
-        """The databases that the variants need."""
-        found: dict[Database, BenchDatabases] = {}
-        if "postgres" in wanted:
-            found["postgres"] = PostgresDatabases(own=await self._own_server(stack), url=self._options.url)
-        if "sqlite" in wanted:
-            found["sqlite"] = SqliteDatabases()
-        for databases in found.values():
-            stack.push_async_callback(databases.close)
-            self._result.environment.databases.append(await databases.environment())
-        return found
-
-    async def _own_server(self, stack: AsyncExitStack) -> PostgresServer | None:
-        """A durable server of our own, unless one is given."""
-        if self._options.url:
-            return None
-        server = PostgresServer(durable=True, settings=self._options.server_settings)
-        stack.callback(server.close)
-        await asyncio.to_thread(server.start)
-        return server
 
     async def _one(self, variant: Variant, round_number: int, databases: BenchDatabases, stub_url: str) -> None:
         """One run on a database of its own; kept even if it is interrupted."""

@@ -11,17 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
-from procession.errors import Misconfigured
 from procession.lab.databases import BenchDatabases
 from procession.lab.environment import environment
-from procession.lab.mariadb_server import MariadbServer
-from procession.lab.memory_databases import MemoryDatabases
-from procession.lab.postgres_databases import PostgresDatabases
-from procession.lab.postgres_server import PostgresServer
+from procession.lab.opening import open_databases
 from procession.lab.queue_bars import queue_bars
 from procession.lab.queue_load import CEILING
 from procession.lab.queue_orders import QueueOptions
@@ -30,8 +26,7 @@ from procession.lab.queue_results import Peer, QueueResult, QueueRun, summarise_
 from procession.lab.queue_run import Means, QueueMeasurement, jobs_of
 from procession.lab.queue_variants import QueueVariant, chosen_queue_variants
 from procession.lab.results import write_json
-from procession.lab.sqlite_databases import SqliteDatabases
-from procession.lab.variants import Database, rotation
+from procession.lab.variants import rotation
 
 PROGRAM: Final = (sys.executable, "-m", "procession.lab.queue_load")
 _JOBS: Final = ("select count(*) from procession.job", "select count(*) from procession_job")
@@ -129,30 +124,16 @@ class QueueBench:
         if self._show is not None:
             self._show.begin(len(runs))
         async with AsyncExitStack() as stack:
-            databases = await self._open_databases({variant.database for _, variant in runs}, stack)
+            databases = await open_databases(
+                {variant.database for _, variant in runs},
+                stack,
+                url=self._options.url,
+                server_settings=self._options.server_settings,
+                environment=self._result.environment,
+            )
             for round_number, variant in runs:
                 await self._one(variant, round_number, databases[variant.database])
                 self._write()
-
-    async def _open_databases(self, wanted: set[Database], stack: AsyncExitStack) -> dict[Database, BenchDatabases]:
-        """The databases that the variants need."""
-        found: dict[Database, BenchDatabases] = {}
-        if "postgres" in wanted:
-            own = None if self._options.url else PostgresServer(durable=True, settings=self._options.server_settings)
-            await _start(own, stack)
-            found["postgres"] = PostgresDatabases(own=own, url=self._options.url)
-        if "mariadb" in wanted:
-            server = MariadbServer(durable=True)
-            await _start(server, stack)
-            found["mariadb"] = _mariadb_databases(server)
-        if "sqlite" in wanted:
-            found["sqlite"] = SqliteDatabases()
-        if "memory" in wanted:
-            found["memory"] = MemoryDatabases()
-        for databases in found.values():
-            stack.push_async_callback(databases.close)
-            self._result.environment.databases.append(await databases.environment())
-        return found
 
     async def _one(self, variant: QueueVariant, round_number: int, databases: BenchDatabases) -> None:
         """One run on a database of its own; kept even if it is interrupted."""
@@ -189,23 +170,6 @@ def own_means(variant: QueueVariant) -> Means:
         done_query=_ENDED[names],
         seen_in_database=variant.database != "memory",
     )
-
-
-async def _start(server: Any, stack: AsyncExitStack) -> None:  # noqa: ANN401 - one of two kinds, or none
-    """Start a server of our own, and stop it when the stack ends."""
-    if server is not None:
-        stack.callback(server.close)
-        await asyncio.to_thread(server.start)
-
-
-def _mariadb_databases(server: MariadbServer) -> BenchDatabases:
-    """Its driver is an extra of its own. Raises Misconfigured."""
-    try:
-        from procession.lab.mariadb_databases import MariadbDatabases  # noqa: PLC0415 - loaded where it is used
-    except ModuleNotFoundError as missing:
-        message = "MariaDB is measured with its driver: pip install 'procession[bench,mysql]' brings it"
-        raise Misconfigured(message) from missing
-    return MariadbDatabases(server)
 
 
 def _shown(variant: QueueVariant) -> dict[str, object]:

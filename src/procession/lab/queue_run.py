@@ -19,7 +19,7 @@ from procession.errors import Unavailable
 from procession.lab.databases import BenchDatabase
 from procession.lab.drivers import Drivers
 from procession.lab.process_run import latency_of
-from procession.lab.queue_orders import Done, Order, QueueOptions, Ready
+from procession.lab.queue_orders import LATENCY_DROPPED, Done, Order, QueueOptions, Ready
 from procession.lab.queue_results import QueueRun
 from procession.lab.queue_variants import QueueVariant, Workload
 from procession.lab.results import ClientWork
@@ -223,10 +223,9 @@ class QueueMeasurement:
 
 
 def jobs_of(workload: Workload, options: QueueOptions) -> int:
-    """How many jobs a run has; latencies are always sampled in full."""
-    if workload.kind == "latency":
-        return workload.jobs
-    return max(workload.callers, int(workload.jobs * options.scale))
+    """How many jobs a run has: of latencies some are left when the first ones are dropped."""
+    least = 2 * LATENCY_DROPPED if workload.kind == "latency" else workload.callers
+    return max(least, int(workload.jobs * options.scale))
 
 
 def _rate_alone(ready: Sequence[Ready]) -> float | None:

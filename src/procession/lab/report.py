@@ -15,6 +15,7 @@ from procession.lab.results import Result, Run
 from procession.lab.summary import Spread, rate_at, spread, whole_runs
 
 DASH = "&ndash;"
+STORES = {"postgres": "PostgreSQL", "sqlite": "SQLite", "mariadb": "MariaDB"}
 TABLES = ("instance", "job", "history")
 
 
@@ -66,7 +67,7 @@ def _curves(words: dict[str, str], whole: dict[str, list[Run]]) -> list[str]:
     for name in whole:
         if not name.endswith("-ceiling"):
             database, way, *_ = name.split("-")
-            title = f"{'PostgreSQL' if database == 'postgres' else 'SQLite'}, "
+            title = f"{STORES[database]}, "
             groups.setdefault(title + ("methods" if way == "methods" else "service tasks"), []).append(name)
     return [
         f"<h3>{escape(title)}</h3><figure>"

@@ -183,6 +183,17 @@ class CoreCase(Record, kw_only=True):
     per_s: float = 0.0
 
 
+class PeerFigure(Record, kw_only=True):
+    """One case in another engine: how long it took, or why there is no figure."""
+
+    engine: str
+    version: str
+    expression: str  # the name of a case
+    way: str  # text: it is read with every evaluation | compiled: it was read before | in memory
+    us: float | None = None
+    note: str = ""
+
+
 class CoreResult(Record, kw_only=True):
     """The benchmark of the core."""
 
@@ -194,6 +205,8 @@ class CoreResult(Record, kw_only=True):
     options: dict[str, object]
     environment: Environment
     cases: list[CoreCase] = []
+    peers: list[PeerFigure] = []
+    notes: list[str] = []
     bars: list[Bar] = []
 
 
@@ -207,17 +220,6 @@ class FeelCase(Record, kw_only=True):
     median_us: float
     worst_us: float
     per_s: float
-
-
-class PeerFigure(Record, kw_only=True):
-    """One expression in another engine: how long it took, or why there is no figure."""
-
-    engine: str
-    version: str
-    expression: str  # the name of a case
-    way: str  # text: it is read with every evaluation | compiled: it was read before
-    us: float | None = None
-    note: str = ""
 
 
 class FeelResult(Record, kw_only=True):

@@ -32,9 +32,9 @@ class Variant(msgspec.Struct, kw_only=True, frozen=True):
         way = "methods" if self.way == "methods" else "service tasks"
         if self.ceiling:
             return f"raw ceiling of {way}"
-        where = "PostgreSQL" if self.database == "postgres" else "SQLite"
+        where = {"postgres": "PostgreSQL", "sqlite": "SQLite"}.get(self.database, "MariaDB")
         history = "history on" if self.history != "off" else "history off"
-        commit = f"commit {self.commit}" if self.database == "postgres" else f"synchronous {self.commit}"
+        commit = f"synchronous {self.commit}" if self.database == "sqlite" else f"commit {self.commit}"
         return f"{way}, {where}, {history}, {commit}"
 
 
@@ -55,6 +55,7 @@ def all_variants() -> list[Variant]:
             Variant(name=f"sqlite-{way}-normal", database="sqlite", way=way, commit="NORMAL"),
             Variant(name=f"sqlite-{way}-full", database="sqlite", way=way, commit="FULL"),
         ]
+    found += [Variant(name=f"mariadb-{way}", database="mariadb", way=way) for way in ways]
     return found
 
 
