@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
+import httpx
 import pytest
 
 from procession.testing.bpmn import process
@@ -22,6 +24,9 @@ def developing(order, run_process):
 
 def test_it_deploys_works_and_takes_up_what_changes(developing, shop, command):
     assert "order.bpmn: order version 1\n" in developing.text
+    page = re.search(r"The web page is at (\S+)", developing.text)
+    assert page
+    assert httpx.get(f"{page[1]}/processes").headers["content-type"].startswith("text/html")
     code = (shop.folder / "shop.py").read_text()
     shop.write("shop.py", code.replace('"R-', '"NEW-'))
     developing.wait_for("shop.py changed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 from playwright.async_api import expect
 
@@ -31,6 +33,18 @@ async def test_scripts_come_from_this_server_as_files_and_from_nowhere_else(worl
     script = next(part for part in policy.split("; ") if part.startswith("script-src"))
     assert script == "script-src 'self'"
     assert "default-src 'none'" in policy
+
+
+async def test_files_are_compressed_for_those_who_take_it_and_kept_for_good(world):
+    async with httpx.AsyncClient(base_url=world.url) as client:
+        script = re.search(r'src="(/static/[^"]+[.]js)"', (await client.get("/")).text)
+        assert script
+        packed = await client.get(script[1])
+        plain = await client.get(script[1], headers={"accept-encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.text == plain.text
+    assert "immutable" in packed.headers["cache-control"]
 
 
 async def test_a_checkout_without_a_built_page_says_what_to_run(tmp_path):

@@ -59,12 +59,12 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(url: str) -> AsyncIterator[World]:
-    """A server with its data, on an empty database."""
+async def open_world(url: str, *, identity: bool = False) -> AsyncIterator[World]:
+    """A server with its data, on an empty database; with ``identity`` it wants to know who comes."""
     app = Procession(url, history="full")
     _handlers(app)
     await app.migrate()
-    async with app, serve(app, Settings(identity=False, port=0, stop_s=1), routes=routes()) as server:
+    async with app, serve(app, Settings(identity=identity, port=0, stop_s=1), routes=routes()) as server:
         world = World(app, server.url)
         await app.deploy(ORDER)
         await app.deploy(("import.bpmn", FAILING))

@@ -6,6 +6,8 @@ is built (a checkout before ``make ui``), it says so in a page of its own.
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +31,8 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
 }
 FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}  # a built file's name changes with it
+PACKED: Final = {"content-encoding": "gzip", "vary": "accept-encoding"}
+PACKABLE: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 ASK_AGAIN: Final = {"cache-control": "no-cache"}
 NOT_PAGES: Final = frozenset({"v2", "api", "static"})  # a path under these that nobody serves is no page either
 
@@ -53,14 +57,19 @@ def routes(assets: Path = ASSETS) -> tuple[BaseRoute, ...]:
 
     The page finds out by itself what an address means, so that every address of it can be shared.
     """
+    packed: dict[Path, bytes] = {}  # each file once: there are as many as were built
 
     async def static(request: Request) -> Response:
-        """A built file."""
+        """A built file, compressed for those who take it so."""
         name: str = request.path_params["name"]
         path = (assets / "static" / name).resolve()
         if not path.is_relative_to((assets / "static").resolve()) or not path.is_file():
             return Response(status_code=404, headers=HEADERS)
-        return FileResponse(path, headers=HEADERS | FOR_GOOD)
+        if path.suffix not in PACKABLE or "gzip" not in request.headers.get("accept-encoding", ""):
+            return FileResponse(path, headers=HEADERS | FOR_GOOD)
+        if path not in packed:
+            packed[path] = await asyncio.to_thread(_pack, path)
+        return Response(packed[path], media_type=PACKABLE[path.suffix], headers=HEADERS | FOR_GOOD | PACKED)
 
     async def page(request: Request) -> Response:
         """The page, or that it is not built."""
@@ -70,6 +79,11 @@ def routes(assets: Path = ASSETS) -> tuple[BaseRoute, ...]:
         return FileResponse(assets / "index.html", media_type="text/html", headers=HEADERS | ASK_AGAIN)
 
     return (Route("/static/{name:path}", static), _Pages("/{path:path}", page))
+
+
+def _pack(path: Path) -> bytes:
+    """A file, compressed."""
+    return gzip.compress(path.read_bytes(), compresslevel=6, mtime=0)
 
 
 class _Pages(Route):

@@ -57,6 +57,13 @@ export function withQuery(path: string, query?: Query): string {
   return text ? `${path}${path.includes("?") ? "&" : "?"}${text}` : path;
 }
 
+let onStranger = (): void => undefined;
+
+/** Calls back when the server does not know the reader any more: a token may have ended. */
+export function whenUnknown(call: () => void): void {
+  onStranger = call;
+}
+
 async function ask<T>(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   const answer = await send(method, path, body, signal);
   if (answer.status === 204) return undefined as T;
@@ -84,6 +91,7 @@ async function send(
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem(0, "Unreachable", "");
   }
+  if (answer.status === 401) onStranger();
   if (!answer.ok) throw await problemOf(answer);
   return answer;
 }

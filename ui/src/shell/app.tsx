@@ -2,9 +2,9 @@
 
 import { Component, type ComponentChildren, type FunctionComponent, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { api, credentials, Problem } from "@/base/api";
+import { api, credentials, Problem, whenUnknown } from "@/base/api";
 import { problemOf } from "@/base/ask";
-import { setMe, type Me } from "@/base/me";
+import { me, setMe, type Me } from "@/base/me";
 import { Link, match, useRoute } from "@/base/route";
 import { useLanguage, useWords } from "@/base/words";
 import { pages } from "@/pages";
@@ -23,9 +23,9 @@ export function App(): JSX.Element {
   }, [tongue]);
   const ask = (): void => {
     api.get<Me>("/v2/authentication/me").then(
-      (me) => {
-        setMe(me);
-        setWho(me);
+      (found) => {
+        setMe(found);
+        setWho(found);
       },
       (error: unknown) => {
         setMe(null);
@@ -34,6 +34,12 @@ export function App(): JSX.Element {
     );
   };
   useEffect(ask, [authorization]);
+  useEffect(() => {
+    whenUnknown(() => {
+      if (me.current) ask(); // once: asking forgets who it was
+      setMe(null);
+    });
+  }, []);
   useEffect(() => {
     if (!(who instanceof Problem) || who.status !== 0) return;
     const timer = setInterval(ask, 3_000);
