@@ -35,6 +35,8 @@ GUIDES = (
     "jobs",
     "job-options",
     "recurring",
+    "encryption",
+    "middleware",
     "queues",
     "transactions",
     "django",
