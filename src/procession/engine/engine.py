@@ -46,6 +46,7 @@ from procession.engine.settings import Counters, Settings
 from procession.engine.steps import StepRun
 from procession.engine.submissions import Submissions
 from procession.engine.system import System
+from procession.engine.tally import Tally
 from procession.engine.vitals import Vitals
 from procession.engine.within import TransactionalRun
 from procession.errors import Bug, Unavailable
@@ -79,6 +80,7 @@ class Engine(Operations):
         self.store = store
         self.settings = settings or Settings()
         self.counters = Counters()
+        self.tally = Tally()
         self.clock = StoreClock(clock)
         self.dispatcher: Dispatcher = dispatcher or Nobody()
         self.node = 0
@@ -98,7 +100,7 @@ class Engine(Operations):
         store, settings, counters, chance = self.store, self.settings, self.counters, self._chance
         self._know()
         self._announcer = Announcer(store, pause_ms=settings.announce_pause_ms, heard=self._heard)
-        self.outcomes = Outcomes(store, counters, chance=chance, freed=self._scheduled)
+        self.outcomes = Outcomes(store, counters, tally=self.tally, chance=chance, freed=self._scheduled)
         self._system = System(self.outcomes, settings, handler=self._carry_out, chance=chance, room=self.room)
         self._outbox = Outbox(
             self.dispatcher,
@@ -123,8 +125,10 @@ class Engine(Operations):
             chance=chance,
         )
         self._messages = Messages(store, self._keys, self._announcer)
-        self._intake = Intake(store, self._outbox, chance=chance)
-        self._submissions = Submissions(store, self._announcer, self.clock, chance=chance, timer_set=self._timer_set)
+        self._intake = Intake(store, self._outbox, self.tally, chance=chance)
+        self._submissions = Submissions(
+            store, self._announcer, self.clock, self.tally, chance=chance, timer_set=self._timer_set
+        )
         self._wire_follow_ups()
         self._claims = Claims(
             store,
@@ -154,9 +158,7 @@ class Engine(Operations):
             lost=self._lost_from_thread,
         )
         self._duties.beats = open_store is None
-        self.vitals = Vitals(
-            store, self.counters, clock=self.clock, keys=self._keys, name=self.name, chance=chance
-        )
+        self.vitals = Vitals(store, self.counters, clock=self.clock, keys=self._keys, name=self.name, chance=chance)
         self.queue_duties = QueueDuties(
             store,
             clock=self.clock,
@@ -164,6 +166,7 @@ class Engine(Operations):
             announcer=self._announcer,
             outbox=self._outbox,
             dispatcher=self.dispatcher,
+            tally=self.tally,
             chance=chance,
             leads=lambda: bool(self._duties.term),
         )
@@ -265,6 +268,7 @@ class Engine(Operations):
         lost = await self.outcomes.stop()
         if lost:
             logger.warning("%d outcomes of jobs could not be written: those jobs will run again", lost)
+        await self.queue_duties.flush_stats()
         await self._keys.stop()
         await self._heartbeat.stop()
         try:

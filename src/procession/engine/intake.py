@@ -13,6 +13,7 @@ import msgspec
 
 from procession.engine.lane import Lane, Patience
 from procession.engine.outbox import Outbox
+from procession.engine.tally import Tally
 from procession.errors import ProcessionError, Unavailable
 from procession.limits import ENQUEUE_MAX
 from procession.store.port import Store
@@ -33,8 +34,9 @@ class Entry(msgspec.Struct):
 class Intake:
     """The lane to ``Store.enqueue``."""
 
-    def __init__(self, store: Store, outbox: Outbox, *, chance: Callable[[], float]) -> None:
+    def __init__(self, store: Store, outbox: Outbox, tally: Tally, *, chance: Callable[[], float]) -> None:
         self._store = store
+        self._tally = tally
         self._outbox = outbox
         self._chance = chance
         self._inserting: set[int] = set()
@@ -94,6 +96,7 @@ class Intake:
                 await self._send([entry])
             return
         self._inserting = set()
+        self._tally.enqueued(jobs)
         self._outbox.hand_over_jobs(jobs)
         for entry in batch:
             if not entry.future.done():

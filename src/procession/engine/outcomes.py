@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from procession.engine.delivery import Delivery
 from procession.engine.lane import Lane, Patience
 from procession.engine.settings import Counters
+from procession.engine.tally import Tally
 from procession.errors import InvalidValue, Unavailable
 from procession.limits import COMMIT_STEPS_MAX
 from procession.store.port import Store
@@ -24,14 +26,22 @@ class Ended(msgspec.Struct):
     outcome: JobOutcome
     tell: Callable[[bool], None] | None = None
     rewritten: bool = False
+    of: Delivery | None = None  # the plain job that has ended, to be counted
 
 
 class Outcomes:
     """The lane to ``Store.finish``."""
 
     def __init__(
-        self, store: Store, counters: Counters, *, chance: Callable[[], float], freed: Callable[[JobOutcome], None]
+        self,
+        store: Store,
+        counters: Counters,
+        *,
+        tally: Tally,
+        chance: Callable[[], float],
+        freed: Callable[[JobOutcome], None],
     ) -> None:
+        self._tally = tally
         self._store = store
         self._counters = counters
         self._chance = chance
@@ -39,9 +49,11 @@ class Outcomes:
         self.fenced = False
         self._lane: Lane[Ended] = Lane("outcomes", self._send, count_max=COMMIT_STEPS_MAX)
 
-    def put(self, outcome: JobOutcome, tell: Callable[[bool], None] | None = None) -> None:
-        """End a run."""
-        self._lane.put(Ended(outcome, tell))
+    def put(
+        self, outcome: JobOutcome, tell: Callable[[bool], None] | None = None, *, of: Delivery | None = None
+    ) -> None:
+        """End a run; ``of``: a plain job, which is counted."""
+        self._lane.put(Ended(outcome, tell, of=of))
 
     def release(self, key: int, lease: int) -> None:
         """Return a job that was never started."""
@@ -119,6 +131,8 @@ class Outcomes:
                         counters.jobs_failed += 1
                     case JobEnd.RELEASE:
                         counters.jobs_returned += 1
+                if ended.of is not None:
+                    self._tally.ended(ended.of, ended.outcome.end)
             if ended.tell is not None:
                 ended.tell(written)
 
@@ -128,4 +142,4 @@ def _as_failure(ended: Ended, why: str) -> Ended:
     outcome = ended.outcome
     error = f"What its run left cannot be stored: {why}"
     failure = JobOutcome(key=outcome.key, lease=outcome.lease, end=JobEnd.FAILED, error=error)
-    return Ended(failure, ended.tell, rewritten=True)
+    return Ended(failure, ended.tell, rewritten=True, of=ended.of)

@@ -7,6 +7,7 @@ due and what becomes of it is decided by ``jobs``; a firing is guarded by its ve
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 
@@ -17,7 +18,9 @@ from procession.engine.delivery import Dispatcher
 from procession.engine.duty import Duty
 from procession.engine.keys import KeyStock
 from procession.engine.outbox import Announcer, Outbox
-from procession.errors import InvalidValue
+from procession.engine.submissions import inserted
+from procession.engine.tally import Tally
+from procession.errors import InvalidValue, Unavailable
 from procession.jobs.kinds import JobState
 from procession.jobs.recurring import plan_firing
 from procession.limits import PROMOTE_MAX
@@ -36,6 +39,8 @@ FOLLOW_POLL_S = 1.0  # while another process leads: how soon this one notices th
 UPKEEP_S = 1.0
 CANCEL_POLL_S = 1.0
 PAUSE_POLL_S = 1.0  # between two looks at what is paused, should an announcement be lost
+STATS_FLUSH_S = 5.0  # between two additions to the counts per minute
+STATS_TIMEOUT_S = 5.0
 SWEEP_S = 600.0
 SWEEP_FIRST_S = 60.0  # the first sweep, so that processes that live shortly do not begin with one
 
@@ -43,7 +48,7 @@ SWEEP_FIRST_S = 60.0  # the first sweep, so that processes that live shortly do 
 class QueueDuties:
     """The background of the queue's second half."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that it works with
         self,
         store: Store,
         *,
@@ -52,9 +57,11 @@ class QueueDuties:
         announcer: Announcer,
         outbox: Outbox,
         dispatcher: Dispatcher,
+        tally: Tally,
         chance: Callable[[], float],
         leads: Callable[[], bool],
     ) -> None:
+        self._tally = tally
         self._store = store
         self._clock = clock
         self._keys = keys
@@ -69,6 +76,7 @@ class QueueDuties:
         self._cancel = Duty("cancellations", self._cancel_round, chance)
         self._sweep = Duty("sweep", self._sweep_round, chance)
         self._pauses = Duty("pauses", self._pause_round, chance)
+        self._stats = Duty("statistics", self._stats_round, chance)
 
     def start(self) -> None:
         """Begin."""
@@ -82,7 +90,7 @@ class QueueDuties:
 
     def _all(self) -> tuple[Duty, ...]:
         """Every duty."""
-        return (self._recurring, self._upkeep, self._cancel, self._sweep, self._pauses)
+        return (self._recurring, self._upkeep, self._cancel, self._sweep, self._pauses, self._stats)
 
     def heard(self, queue: str) -> None:
         """Something was announced: perhaps that recurring jobs or pauses changed."""
@@ -143,7 +151,9 @@ class QueueDuties:
         return msgspec.structs.replace(recurring.job, key=self._keys.keys.take(), tenant=recurring.tenant)
 
     def _fired(self, firings: list[Firing], fired: list[Fired]) -> int:
-        """Announce what got ready; how many firings counted."""
+        """Announce what got ready, and count it; how many firings counted."""
+        for firing, answer in zip(firings, fired, strict=True):
+            self._tally.enqueued(inserted(firing.jobs, answer.submitted))
         for firing, answer in zip(firings, fired, strict=True):
             for job, submitted in zip(firing.jobs, answer.submitted, strict=False):
                 if submitted.state in (JobState.READY, JobState.THROTTLED):
@@ -200,6 +210,24 @@ class QueueDuties:
         """Look again and again."""
         await self.see_pauses()
         return PAUSE_POLL_S
+
+    # -- statistics -------------------------------------------------------------------------------------------------
+    async def flush_stats(self) -> None:
+        """Add what was counted here to the counts per minute; what cannot be added now waits for the next time."""
+        rows = self._tally.take(self._clock.now())
+        if not rows:
+            return
+        try:
+            async with asyncio.timeout(STATS_TIMEOUT_S):
+                await self._store.add_stats(rows)
+        except (Unavailable, TimeoutError) as error:
+            self._tally.put_back(rows)
+            logger.info("counts of jobs could not be written yet: %s", error)
+
+    async def _stats_round(self) -> float:
+        """Every few seconds."""
+        await self.flush_stats()
+        return STATS_FLUSH_S
 
     # -- sweep ------------------------------------------------------------------------------------------------------
     async def _sweep_round(self) -> float:

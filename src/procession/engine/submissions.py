@@ -13,11 +13,12 @@ from procession.engine.clock import StoreClock
 from procession.engine.delivery import Delivery
 from procession.engine.lane import Patience
 from procession.engine.outbox import Announcer
+from procession.engine.tally import Tally
 from procession.errors import Conflict, InvalidValue, Unavailable
 from procession.jobs.kinds import JobState
 from procession.store.port import Store
 from procession.store.rows import JobFence, NewJob
-from procession.store.rows.queue import Submitted, decode_submission
+from procession.store.rows.queue import Submission, Submitted, decode_submission
 
 WAITING = frozenset({JobState.READY, JobState.THROTTLED})
 
@@ -30,6 +31,7 @@ class Submissions:
         store: Store,
         announcer: Announcer,
         clock: StoreClock,
+        tally: Tally,
         *,
         chance: Callable[[], float],
         timer_set: Callable[[int], None],
@@ -37,6 +39,7 @@ class Submissions:
         self._store = store
         self._announcer = announcer
         self._clock = clock
+        self._tally = tally
         self._chance = chance
         self._timer_set = timer_set
 
@@ -72,8 +75,15 @@ class Submissions:
 
     def _tell(self, jobs: Sequence[NewJob], submitted: Sequence[Submitted]) -> None:
         """Announce the queues that got ready jobs, and remember when the next scheduled one is due."""
+        self._tally.enqueued(inserted(jobs, submitted))
         for job, answer in zip(jobs, submitted, strict=False):  # no answers: the job that held them was another's
             if answer.state in WAITING:
                 self._announcer.announce(job.queue)
             if job.run_at or job.delay_ms or answer.state == JobState.SCHEDULED:
                 self._timer_set(job.run_at or self._clock.now() + job.delay_ms)
+
+
+def inserted(jobs: Sequence[NewJob], submitted: Sequence[Submitted]) -> list[NewJob]:
+    """Those that are in the queue now and were not before."""
+    pairs = zip(jobs, submitted, strict=False)
+    return [job for job, answer in pairs if answer.outcome == Submission.INSERTED]

@@ -78,7 +78,7 @@ class Endings:
         except InvalidValue as error:
             self._final(job, str(error))
             return
-        self._engine.outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE, output=output))
+        self._engine.outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE, output=output), of=job)
 
     def commit(self, job: Delivery, handler: Handler, run: StepRun) -> None:
         """All methods of a step have returned."""
@@ -205,7 +205,7 @@ class Endings:
     def _row(self, job: Delivery, end: JobEnd, *, delay_ms: int = 0, error: str = "", retries: int = -1) -> None:
         """The job's row alone."""
         outcome = JobOutcome(key=job.key, lease=job.lease, end=end, delay_ms=delay_ms, error=error, retries=retries)
-        self._engine.outcomes.put(outcome)
+        self._engine.outcomes.put(outcome, of=job if job.kind == JobKind.TASK else None)
 
     def _one_landed(self) -> None:
         """A completion is over."""

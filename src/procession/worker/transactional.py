@@ -111,6 +111,7 @@ async def _finish(engine: Engine, delivery: Delivery, transaction: StepTransacti
     if not applied:
         message = f"Job {delivery.key} is not held by lease {delivery.lease} any more: what it wrote is taken back"
         raise NotTaken(NotFound(message))
+    engine.tally.ended(delivery, JobEnd.DONE)
     engine.counters.jobs_done += 1
     for queue in woken:
         engine.announce(queue)
