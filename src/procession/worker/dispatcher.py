@@ -18,7 +18,7 @@ from typing import Any
 from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
 from procession.errors import InvalidValue, Rejected
 from procession.jobs.codec import Codec
-from procession.jobs.kinds import JobKind, job_queue, method_queue
+from procession.jobs.kinds import JobKind
 from procession.store.rows import Want
 from procession.worker.context import Job
 from procession.worker.endings import Endings
@@ -32,7 +32,7 @@ from procession.worker.registry import Handler, Mode, Registry
 from procession.worker.reports import Reports
 from procession.worker.results import to_variables
 from procession.worker.settings import WorkerSettings
-from procession.worker.shares import Pool
+from procession.worker.shares import lines_of
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
 
@@ -82,24 +82,7 @@ class LocalDispatcher:
         if self._registry.run_middleware:
             self._call = around_runs(self._call_handler, list(self._registry.run_middleware), self._reports.job_of)
         self._transactional = any(handler.transactional for handler in self._registry.methods.values())
-        for handler in self._registry.methods.values():
-            self._add_line(method_queue(handler.name), handler.concurrency)
-        plain: dict[str, int] = {}
-        for handler in self._registry.jobs.values():
-            self._add_line(job_queue(handler.name), handler.concurrency)
-            asked = handler.concurrency or self._settings.concurrency
-            plain[handler.queue] = max(plain.get(handler.queue, 0), asked)
-        if self._settings.weights:
-            pool = Pool(self._settings.concurrency, run=self._run, freed=self._freed)
-            self._lines |= {queue: pool.add_line(queue, each) for queue, each in self._settings.weights.items()}
-            return
-        for queue, concurrency in plain.items():
-            self._add_line(queue, self._settings.queues.get(queue, concurrency))
-
-    def _add_line(self, queue: str, concurrency: int | None) -> None:
-        """Slots for a queue."""
-        count = concurrency or self._settings.concurrency
-        self._lines[queue] = Line(queue, count, run=self._run, freed=self._freed)
+        self._lines = lines_of(self._registry, self._settings, run=self._run, freed=self._freed)
 
     def _freed(self, line: Line) -> None:  # noqa: ARG002 - the engine claims for all queues at once
         """There is room."""

@@ -17,12 +17,37 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from procession.engine import Delivery
+from procession.jobs.kinds import job_queue, method_queue
 from procession.limits import CLAIM_MAX
 from procession.worker.line import END_S, TURNS, Line, Slot
+from procession.worker.registry import Registry
+from procession.worker.settings import WorkerSettings
 
 LEAST_S = 0.001  # that a run counts for: to claim a job and to write its end takes about so long, too
 
 Run = Callable[[Slot, Delivery], Awaitable[None]]
+
+
+def lines_of(
+    registry: Registry, settings: WorkerSettings, *, run: Run, freed: Callable[[Line], None]
+) -> dict[str, Line]:
+    """The lines of a worker, by queue: of methods, of jobs of processes, of plain queues, shared or each for itself."""
+    lines: dict[str, Line] = {}
+    plain: dict[str, int] = {}
+    for handler in registry.methods.values():
+        lines[method_queue(handler.name)] = Line(
+            method_queue(handler.name), handler.concurrency or settings.concurrency, run=run, freed=freed
+        )
+    for handler in registry.jobs.values():
+        asked = handler.concurrency or settings.concurrency
+        lines[job_queue(handler.name)] = Line(job_queue(handler.name), asked, run=run, freed=freed)
+        plain[handler.queue] = max(plain.get(handler.queue, 0), asked)
+    if settings.weights:
+        pool = Pool(settings.concurrency, run=run, freed=freed)
+        return lines | {queue: pool.add_line(queue, weight) for queue, weight in settings.weights.items()}
+    for queue, asked in plain.items():
+        lines[queue] = Line(queue, settings.queues.get(queue, asked), run=run, freed=freed)
+    return lines
 
 
 class Pool:
