@@ -88,7 +88,10 @@ class Gateway(grpc.GenericRpcHandler):
                 call, authorization = await self._call(visit, parsed, takes, raw, context)
 
                 async def is_welcome() -> bool:
-                    return not self.is_stopping and await self._stations.who(authorization, endpoint) == call.who
+                    try:
+                        return not self.is_stopping and await self._stations.who(authorization, endpoint) == call.who
+                    except Problem:
+                        return False  # it ends, and whoever comes again is told why
 
                 await deliver(jobs.Worker(call=call, write=context.write, is_welcome=is_welcome))
 

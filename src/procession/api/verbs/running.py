@@ -160,6 +160,8 @@ async def create_instance(call: Call) -> CreatedInstance:
     business_id = body.business_id if isinstance(body.business_id, str) else ""
     options: dict[str, Any] = {"business_id": business_id, "tags": body.tags}
     at = [each.element_id for each in body.start_instructions]
+    if not at:
+        await _check_start(app, definition)
     key = await app.start_version(definition.key, body.variables, at=at, **options)
     variables: Variables = {}
     if body.await_completion:
@@ -191,6 +193,13 @@ async def _definition(call: Call, app: Procession, body: CreateProcessInstance) 
     return await call.desk.latest(
         app, by_id, max(0, body.process_definition_version), tag if isinstance(tag, str) else ""
     )
+
+
+async def _check_start(app: Procession, definition: StoredDefinition) -> None:
+    """Whether it begins for somebody who just asks, and not only with a message or the like. Raises Conflict."""
+    compiled = await app.compiled(definition.key)
+    if compiled.start_events and compiled.none_start < 0:
+        raise Conflict(f"Expected '{definition.process_id}' to have a none start event, found that events start it")
 
 
 async def _awaited(app: Procession, key: int, body: CreateProcessInstance) -> Variables:
@@ -242,7 +251,11 @@ async def modify_instance(call: Call) -> None:
     )
     if globally:
         await app.command(key, SetVariables(globally))
-    await app.command(key, command)
+    try:
+        await app.command(key, command)
+    except NotFound as error:
+        await call.desk.instance(call.who, key)
+        raise Problem(400, str(error)) from None  # the instance is there: an instruction names what is not
 
 
 def _activated(instruction: ActivateInstruction, globally: Variables) -> Activate:
