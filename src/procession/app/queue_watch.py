@@ -11,6 +11,7 @@ from datetime import datetime
 from procession.app import arguments
 from procession.app.inspection import Inspection
 from procession.app.views import View
+from procession.engine import standing as standings
 from procession.errors import InvalidValue, NotFound
 from procession.jobs.kinds import JobState
 from procession.jobs.recurring import first_firing
@@ -175,12 +176,15 @@ class QueueWatch(Inspection):
         )
 
     async def workers(self) -> list[Worker]:
-        """The processes that work on the database, each with what it runs now."""
+        """The processes that work on the database, each with what it runs now, and how its slots stood seconds ago."""
         nodes = await self._store.list_nodes()
+        rows = await self._store.kept(standings.KIND, limit=PAGE_MAX)
+        said = {row.key: standings.decode(row.body) for row in rows}
         found: list[Worker] = []
         for node in nodes:
             which = QueueFilter(state=JobState.RUNNING, owner=node.node, tenant=self._tenant, limit=RUNNING_SHOWN_MAX)
             jobs = (await self._store.find_jobs(which)).jobs if node.running else []
+            standing = said.get(node.node, standings.Standing())
             found.append(
                 Worker(
                     node=node.node,
@@ -189,8 +193,17 @@ class QueueWatch(Inspection):
                     beat_at=to_datetime(node.beat_at) if node.beat_at else None,
                     running=node.running,
                     jobs=[_running(job) for job in jobs],
-                    queues=[],
-                    stuck=[],
+                    queues=[
+                        WorkerQueue(
+                            queue=each.queue,
+                            types=each.types,
+                            slots=each.slots,
+                            running=each.running,
+                            buffered=each.buffered,
+                        )
+                        for each in standing.queues
+                    ],
+                    stuck=[StuckSlot(job_key=each.job, type=each.type) for each in standing.stuck],
                 )
             )
         return found

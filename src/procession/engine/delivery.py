@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from procession.engine.standing import Standing
 from procession.model.definition import Element
 from procession.store.rows import ClaimedJob, NewJob, Want
 
@@ -117,6 +118,10 @@ class Dispatcher(Protocol):
         """What runs now, by name, for a person."""
         ...
 
+    def standing(self) -> Standing:
+        """What the slots do, for people elsewhere."""
+        ...
+
     def jobs(self) -> set[int]:
         """What is buffered or runs, by key."""
         ...
@@ -169,6 +174,10 @@ class Nobody:
     def running(self) -> list[str]:
         """Nothing."""
         return []
+
+    def standing(self) -> Standing:
+        """It has no slots."""
+        return Standing()
 
     def jobs(self) -> set[int]:
         """None."""

@@ -269,6 +269,7 @@ class Engine(Operations):
         if lost:
             logger.warning("%d outcomes of jobs could not be written: those jobs will run again", lost)
         await self.queue_duties.flush_stats()
+        await self.queue_duties.forget_standing()
         await self._keys.stop()
         await self._heartbeat.stop()
         try:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
+from procession.engine import standing as standings
 from procession.engine.clock import StoreClock
 from procession.engine.delivery import Dispatcher
 from procession.engine.duty import Duty
@@ -23,9 +25,10 @@ from procession.engine.tally import Tally
 from procession.errors import InvalidValue, Unavailable
 from procession.jobs.kinds import JobState
 from procession.jobs.recurring import plan_firing
-from procession.limits import PROMOTE_MAX
+from procession.limits import PAGE_MAX, PROMOTE_MAX
 from procession.store.port import Store
 from procession.store.rows import NewJob
+from procession.store.rows.keeping import Kept
 from procession.store.rows.queue import Fired, Firing, PauseKind
 from procession.store.rows.queue_reading import StoredRecurring
 
@@ -71,6 +74,7 @@ class QueueDuties:
         self._leads = leads
         self.node = 0
         self._has_swept = False
+        self._said: tuple[int, standings.Standing] | None = None
         self._recurring = Duty("recurring jobs", self._recurring_round, chance)
         self._upkeep = Duty("upkeep of the queue", self._upkeep_round, chance)
         self._cancel = Duty("cancellations", self._cancel_round, chance)
@@ -227,7 +231,31 @@ class QueueDuties:
     async def _stats_round(self) -> float:
         """Every few seconds."""
         await self.flush_stats()
+        if self.node:
+            await self.say_standing()
         return STATS_FLUSH_S
+
+    async def say_standing(self) -> None:
+        """Keep what the slots of this process do, where that has changed."""
+        standing = (self.node, self._dispatcher.standing())
+        if standing != self._said:
+            row = Kept(kind=standings.KIND, key=self.node, name=str(self.node), body=standings.encode(standing[1]))
+            await self._store.keep([row])
+            self._said = standing
+
+    async def forget_standing(self) -> None:
+        """This process ends."""
+        if self._said is not None:
+            with suppress(Unavailable, TimeoutError):  # the leader's sweep forgets those that are gone
+                async with asyncio.timeout(STATS_TIMEOUT_S):
+                    await self._store.forget_kept(standings.KIND, keys=[self._said[0]])
+
+    async def _forget_gone(self) -> None:
+        """What processes said that are not there any more."""
+        nodes = {node.node for node in await self._store.list_nodes()}
+        gone = [row.key for row in await self._store.kept(standings.KIND, limit=PAGE_MAX) if row.key not in nodes]
+        if gone:
+            await self._store.forget_kept(standings.KIND, keys=gone)
 
     # -- sweep ------------------------------------------------------------------------------------------------------
     async def _sweep_round(self) -> float:
@@ -236,6 +264,7 @@ class QueueDuties:
             self._has_swept = True
             return SWEEP_FIRST_S
         if self._leads():
+            await self._forget_gone()
             report = await self._store.sweep()
             if not report.is_clean:
                 logger.error("the sweep repaired what should not be: %s", msgspec.structs.asdict(report))

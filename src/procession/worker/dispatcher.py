@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
+from procession.engine.standing import Standing
 from procession.errors import InvalidValue, Rejected
 from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
@@ -33,6 +34,7 @@ from procession.worker.reports import Reports
 from procession.worker.results import to_variables
 from procession.worker.settings import WorkerSettings
 from procession.worker.shares import lines_of
+from procession.worker.standing import standing_of
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
 
@@ -73,6 +75,7 @@ class LocalDispatcher:
         self._engine: Engine | None = None
         self._endings: Endings | None = None
         self._reports: Reports | None = None
+        self._stuck: list[Delivery] = []  # runs whose handlers ignore their cancellation
 
     def attach(self, engine: Engine) -> None:
         """Work for this engine. Handlers registered until now get their slots."""
@@ -156,6 +159,10 @@ class LocalDispatcher:
             if slot.delivery is not None
         ]
 
+    def standing(self) -> Standing:
+        """What the slots do, and what is stuck."""
+        return standing_of(self._lines, self._registry, self._stuck)
+
     def jobs(self) -> set[int]:
         """What is buffered or runs."""
         found = {job.key for line in self._lines.values() for job in line.buffer}
@@ -217,6 +224,8 @@ class LocalDispatcher:
     def _clear(self, slot: Slot) -> None:
         """The slot is free; a cancellation that the handler survived is taken back."""
         delivery = slot.delivery
+        if slot.abandoned and delivery in self._stuck:
+            self._stuck.remove(delivery)
         if delivery is not None and delivery.kind == JobKind.TASK and self._engine is not None:
             self._engine.tally.took(delivery, asyncio.get_running_loop().time() - slot.started_at)
         if slot.reason and slot.task is not None:
@@ -409,6 +418,7 @@ class LocalDispatcher:
             "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced", slot.name, delivery.key
         )
         line.abandon(slot)
+        self._stuck.append(delivery)
         if slot.reason in (STOP, CANCELED):
             self._ends.released(delivery)
         elif slot.reason != LOST:

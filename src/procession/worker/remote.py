@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from procession.engine import Delivery, Dispatcher, Engine
+from procession.engine.standing import Standing
 from procession.errors import Unavailable
 from procession.limits import CLAIM_MAX, REMOTE_WORKERS_MAX
 from procession.store.rows import JobEnd, JobOutcome, Want
@@ -325,6 +326,10 @@ class Both:
     def running(self) -> list[str]:
         """What runs here."""
         return self._local.running()
+
+    def standing(self) -> Standing:
+        """What the slots of this process do."""
+        return self._local.standing()
 
     def jobs(self) -> set[int]:
         """What is leased to this process; the leases of remote workers are their own."""

@@ -198,6 +198,8 @@ async def list_workers(call: Call) -> records.WorkerList:
                 each, records.WorkerRecord, jobs=[records.record_of(job, records.RunningJob) for job in jobs]
             )
         )
+        if call.who.tenants is not None:
+            items[-1].stuck = []  # whose they are is not known
     return records.WorkerList(items=items, remote_waiting=app.remote.waiting)
 
 
