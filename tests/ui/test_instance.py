@@ -120,8 +120,8 @@ async def test_an_instance_is_suspended_resumed_and_cancelled(world, walk_on):
     await page.get_by_role("button", name="Resume").click()
     await expect(page.locator(".why")).to_contain_text("stock-confirmed")
     await page.get_by_role("button", name="More actions").click()
-    await page.get_by_role("button", name="Cancel", exact=True).click()
-    await page.get_by_role("dialog").get_by_role("button", name="Cancel").last.click()
+    await page.get_by_role("button", name="Cancel the instance").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel the instance").click()
     await expect(page.get_by_text("terminated", exact=True)).to_be_visible()
     assert (await world.app.instance(key)).instance.state == "TERMINATED"
 

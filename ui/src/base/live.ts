@@ -15,7 +15,8 @@ interface Hint {
 }
 
 const POLL_MS = 5_000;
-const GATHER_MS = 250; // many hints in a row are one question
+const GATHER_MS = 200; // many hints in a row are one question
+const APART_MS = 1_000; // and while they keep coming, one a second
 const RETRY_MS_MAX = 30_000;
 
 /** "live": events arrive; "polling": they do not, and everything is asked again every few seconds. */
@@ -26,7 +27,7 @@ const readers = new Set<Reader>();
 let isRunning = false;
 let control: AbortController | undefined;
 
-/** Calls back when something happens under one of the topics, a few times a second at most. */
+/** Calls back when something happens under one of the topics, once a second at most. */
 export function useLive(topics: Topic[], call: () => void): void {
   const latest = useRef(call);
   latest.current = call;
@@ -34,14 +35,16 @@ export function useLive(topics: Topic[], call: () => void): void {
   useEffect(() => {
     if (!key) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let last = 0;
     const reader: Reader = {
       topics: new Set(key.split(",")),
       call: () => {
         if (document.hidden) return; // asked anew when it is looked at again
         timer ??= setTimeout(() => {
           timer = undefined;
+          last = Date.now();
           latest.current();
-        }, GATHER_MS);
+        }, Math.max(GATHER_MS, last + APART_MS - Date.now()));
       },
     };
     readers.add(reader);

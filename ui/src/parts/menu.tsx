@@ -18,6 +18,8 @@ export interface MenuItem {
   onRemove?: { label: string; act: () => void };
 }
 
+const EDGE = 8; // of the window: a menu stays within
+
 export function Menu(props: { label: string; icon?: IconName; items: MenuItem[]; empty?: string; isBare?: boolean }): JSX.Element {
   const t = useWords(words);
   const [isOpen, setOpen] = useState(false);
@@ -28,7 +30,10 @@ export function Menu(props: { label: string; icon?: IconName; items: MenuItem[];
       if (!place.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", away);
-    place.current?.querySelector<HTMLElement>(".menu-item")?.focus();
+    const list = place.current?.querySelector<HTMLElement>(".menu-list");
+    const left = list?.getBoundingClientRect().left ?? 0;
+    if (list && left < EDGE) list.style.transform = `translateX(${EDGE - left}px)`;
+    list?.querySelector<HTMLElement>(".menu-item")?.focus();
     return () => document.removeEventListener("pointerdown", away);
   }, [isOpen]);
   const move = (event: KeyboardEvent): void => {

@@ -96,7 +96,10 @@ function Head<T>(props: TableProps<T> & { rows: T[] }): JSX.Element {
       <tr>
         {props.onSelect && (
           <th class="pick" scope="col">
-            <input type="checkbox" aria-label={t.selectAll} checked={areAll} onChange={() => props.onSelect?.(new Set(areAll ? [] : keys))} />
+            <label class="pick-all">
+              <input type="checkbox" checked={areAll} onChange={() => props.onSelect?.(new Set(areAll ? [] : keys))} />
+              <span>{t.selectAll}</span>
+            </label>
           </th>
         )}
         {props.columns.map((column) => (

@@ -51,6 +51,7 @@ export function Why({ instance, now, model, onDone, onMove }: WhyProps): JSX.Ele
           </li>
         );
       })}
+      {leaves.length > SHOWN_MAX && <li class="soft">{t.andMore(leaves.length - SHOWN_MAX)}</li>}
       {publishing && <PublishDialog subscription={publishing} tenantId={instance.tenantId} onClose={() => setPublishing(null)} onDone={onDone} />}
       {retrying && <RetryDialog retry={retrying} onClose={() => setRetrying(null)} onDone={onDone} />}
     </ul>

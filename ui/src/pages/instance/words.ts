@@ -31,8 +31,9 @@ export const words = catalogue({
     suspended: "It is suspended: nothing goes on until it is resumed.",
     isOver: "It is over.",
     goesOn: "It goes on by itself.",
+    andMore: (count: number) => `and ${number(count)} more`,
     // actions
-    cancel: "Cancel",
+    cancel: "Cancel the instance",
     cancelText: "The instance and everything that it called end at once. Running jobs may finish, but their results are not taken.",
     canceled: "Canceled",
     suspend: "Suspend",
@@ -201,6 +202,7 @@ export const words = catalogue({
     suspended: "Он приостановлен: ничего не происходит, пока его не возобновят.",
     isOver: "Он закончен.",
     goesOn: "Он идёт сам.",
+    andMore: (count: number) => `и ещё ${number(count)}`,
     cancel: "Прервать",
     cancelText: "Экземпляр и всё, что он вызвал, закончится сразу. Начатые задания могут доработать, но их результаты не будут приняты.",
     canceled: "Прерван",

@@ -97,6 +97,7 @@ function useFilterList(model: BpmnModel | undefined): Filter[] {
     { name: "tag", label: t.tag, kind: "text" },
     { name: "from", label: t.from, kind: "date" },
     { name: "until", label: t.until, kind: "date" },
+    { name: "incident", label: t.incidentText, kind: "text", placeholder: t.incidentHint },
   ];
 }
 

@@ -97,7 +97,7 @@ function OfVersions({ versions, reload }: { versions: Version[]; reload: () => v
               icon="dots"
               isBare
               items={[
-                { title: t.openInModeler, icon: "modeler", onClick: () => navigate(`/modeler?process=${shown.processDefinitionKey}`) },
+                { title: t.openInModeler, icon: "modeler", onClick: () => navigate(`/modeler/deployed/bpmn/${shown.processDefinitionKey}`) },
                 { title: t.deleteVersion, icon: "trash", role: "deployer", isDangerous: true, onClick: () => void remove() },
               ]}
             />
