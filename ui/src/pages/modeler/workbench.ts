@@ -69,7 +69,7 @@ class Workbench {
     this.tell();
     await new Promise(requestAnimationFrame); // the page gives it its place
     try {
-      const editor = await openEditor(file.kind, this.prepared(), { changed: () => this.changed(), viewed: () => this.tell() });
+      const editor = await openEditor(file.kind, this.prepared(), { changed: () => this.changed(), viewed: () => this.viewed() });
       if (turn !== this.turn) return editor.destroy();
       Object.assign(this, await editor.open(file.content));
       if (turn !== this.turn) return editor.destroy();
@@ -95,6 +95,11 @@ class Workbench {
     const leave = (): void => this.fitted?.disconnect(); // from now on the reader decides what is seen
     for (const touched of ["pointerdown", "wheel", "keydown"]) this.place.addEventListener(touched, leave, { once: true, capture: true });
     return { canvas, panel };
+  }
+
+  private viewed(): void {
+    if (this.editor?.isSimulating()) this.fitted?.disconnect();
+    this.tell();
   }
 
   private changed(): void {

@@ -21,11 +21,10 @@ export function fitBeside(canvas: Canvas, left: number): void {
   canvas.resized();
   const { inner, outer } = canvas.viewbox();
   if (!outer.width || !outer.height || !inner.width || !inner.height) return;
-  const covered = outer.width > 500 ? left : 60;
-  const width = outer.width - covered - MARGIN;
+  const width = outer.width - left - MARGIN;
   const height = outer.height - 2 * MARGIN;
   const scale = Math.min(width / inner.width, height / inner.height, SCALE_MAX);
-  const x = inner.x - (covered + (width - inner.width * scale) / 2) / scale;
+  const x = inner.x - (left + (width - inner.width * scale) / 2) / scale;
   const y = inner.y - (MARGIN + (height - inner.height * scale) / 2) / scale;
   canvas.viewbox({ x, y, width: outer.width / scale, height: outer.height / scale });
 }

@@ -26,12 +26,13 @@ import { laidOut } from "@/parts/bpmn-io/bpmn-layout";
 
 interface Shape {
   id: string;
+  type: string;
   parent?: Shape;
   businessObject: { get(name: string): unknown };
   waypoints?: { x: number; y: number }[];
 }
 interface Services {
-  canvas: Canvas & { getRootElement(): Shape; scrollToElement(element: Shape, padding?: number): void };
+  canvas: Canvas & { zoom(): number; zoom(scale: number): void; getRootElement(): Shape; scrollToElement(element: Shape, padding?: number): void };
   commandStack: { canUndo(): boolean; canRedo(): boolean; undo(): void; redo(): void };
   elementRegistry: { get(id: string): Shape | undefined; filter(fits: (element: Shape) => boolean): Shape[] };
   eventBus: { on(event: string, call: (event: never) => void): void; fire(event: string, data: object): void };
@@ -43,6 +44,7 @@ interface Services {
 const MARK = "finding";
 const NOTHING: Finding = { severity: "error", code: "", message: "", elementId: "", line: 0, column: 0, suggestion: "" };
 const PALETTE_PX = 120;
+const SIMULATED_SCALE = 0.75;
 
 /** The editor of processes. */
 export function bpmnEditor(places: Places, told: Told): Editor {
@@ -110,7 +112,15 @@ class BpmnEditor implements Editor {
   views = (): [] => [];
   show = async (): Promise<void> => undefined;
   isSimulating = (): boolean => this.isOn;
-  simulate = (isOn: boolean): void => this.service("toggleMode").toggleMode(isOn);
+  simulate(isOn: boolean): void {
+    this.service("toggleMode").toggleMode(isOn);
+    const canvas = this.service("canvas");
+    if (!isOn || canvas.zoom() >= SIMULATED_SCALE) return;
+    canvas.zoom(SIMULATED_SCALE); // what is smaller has no buttons
+    const [start] = this.service("elementRegistry").filter((element) => element.type === "bpmn:StartEvent");
+    if (start) canvas.scrollToElement(start, 200);
+  }
+
 
   select(finding: Pick<Finding, "elementId"> & Partial<Finding>): void {
     const element = this.service("elementRegistry").get(finding.elementId) ?? this.service("canvas").getRootElement();

@@ -1,0 +1,68 @@
+"""Other people's models, and large and bare ones: each is drawn, whatever made it.
+
+Of the collections every tenth file that deploys; with DRAWINGS_ALL each one (``make drawings``).
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from playwright.async_api import expect
+
+from procession.errors import InvalidModel
+from procession.model import compile_resource
+from procession.testing.bpmn import process
+from tests.support.corpora import corpora_directory
+
+ELEMENTS = 500
+SOME = 10
+GO = "(to) => { history.pushState(null, '', to); dispatchEvent(new Event('procession:route')); }"
+
+
+def models(collection: str) -> list[tuple[str, bytes]]:
+    """The files of a collection that can be deployed."""
+    found: list[tuple[str, bytes]] = []
+    for path in sorted((corpora_directory() / collection).rglob("*.bpmn")):
+        content = path.read_bytes()
+        try:
+            if compile_resource(content).definitions:
+                found.append((path.name, content))
+        except InvalidModel:
+            continue
+    return found
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("collection", ["bpmn-js", "miwg"])
+@pytest.mark.timeout(600)
+async def test_every_file_of_a_collection_that_deploys_is_drawn(world, walk_on, collection):
+    files = models(collection)[:: 1 if "DRAWINGS_ALL" in os.environ else SOME]
+    if not files:
+        pytest.skip(f"no models of {collection}: PROCESSION_CORPORA names the folder of the collections")
+    page = await (await walk_on(world)).go("/modeler")
+    failed: list[str] = []
+    for number, (name, content) in enumerate(files):
+        named = f"{number}-{name}"
+        deployed = await world.app.deploy((named, content))
+        await page.evaluate(GO, f"/modeler/deployed/bpmn/{deployed[0].process_definition_key}")
+        await expect(page.get_by_label("File name")).to_have_value(named)
+        shown = page.locator('.modeler-main[data-ready="true"] .djs-shape')
+        refused = page.locator(".modeler-main .problem")
+        await shown.or_(refused).first.wait_for(state="attached")
+        if await refused.count():
+            failed.append(f"{name}: {await refused.inner_text()}")
+    assert failed == []
+
+
+async def test_a_model_of_500_elements_without_a_drawing_is_laid_out(world, walk_on):
+    steps = process("long", name="A long one").start("begin")
+    for number in range(ELEMENTS - 2):
+        steps = steps.service(f"step-{number}", type="step")
+    (deployed,) = await world.app.deploy(("long.bpmn", steps.end("done").xml()))
+    page = await (await walk_on(world)).go("/modeler")
+    await page.evaluate(GO, f"/modeler/deployed/bpmn/{deployed.process_definition_key}")
+    await page.locator('.modeler-main[data-ready="true"]').wait_for(timeout=60_000)
+    await expect(page.locator(".djs-shape")).to_have_count(ELEMENTS)
+    await expect(page.locator(".djs-connection")).to_have_count(ELEMENTS - 1)
+    await expect(page.get_by_text("The file had no drawing")).to_be_visible()

@@ -1,0 +1,188 @@
+"""The modeler: something is drawn, the server's rules speak up and fall silent, it is deployed and started."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.async_api import Page, expect
+
+from tests.support.page import PHONE
+
+BARE = b"""<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"
+             targetNamespace="http://example.org/bare">
+  <process id="bare" name="Without a drawing" isExecutable="true">
+    <startEvent id="begin" />
+    <sequenceFlow id="to_inner" sourceRef="begin" targetRef="inner" />
+    <subProcess id="inner" name="Inner">
+      <startEvent id="inside" />
+      <sequenceFlow id="to_work" sourceRef="inside" targetRef="work" />
+      <serviceTask id="work" name="Work">
+        <extensionElements><zeebe:taskDefinition type="=1 +" /></extensionElements>
+      </serviceTask>
+    </subProcess>
+    <sequenceFlow id="to_done" sourceRef="inner" targetRef="done" />
+    <endEvent id="done" />
+  </process>
+</definitions>
+"""
+DROP = """([text, name]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([text], name));
+  for (const type of ["dragenter", "dragover", "drop"])
+    document.body.dispatchEvent(new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true }));
+}"""
+PANEL = (".bio-properties-panel", ".fjs-editor-container", ".fjs-properties-container")  # drawn by bpmn.io
+
+
+async def ready(page: Page) -> None:
+    """The editor is there."""
+    await page.locator('.modeler-main[data-ready="true"]').wait_for()
+
+
+async def drop(page: Page, name: str, content: bytes) -> None:
+    """Drop a file somewhere in the page."""
+    await page.evaluate(DROP, [content.decode(), name])
+
+
+async def test_a_task_is_drawn_found_fault_with_put_right_deployed_and_started(page_world, walk_on):
+    page = await (await walk_on(page_world)).go("/modeler")
+    await page.get_by_role("link", name="New process").click()
+    await ready(page)
+    await page.locator('[data-element-id="start"] .djs-hit').click()
+    await page.locator('.djs-context-pad [data-action="append.append-task"]').click()
+    await page.keyboard.type("Weigh the parcel")
+    await page.keyboard.press("Enter")
+    await page.locator('.djs-context-pad [data-action="replace"]').click()
+    await page.locator('.djs-popup [data-id="replace-with-service-task"]').click()
+
+    problems = page.get_by_role("region", name="Problems")
+    await expect(problems.get_by_role("listitem")).to_contain_text("does not say who does its work")
+    await expect(page.locator(".finding-mark.error")).to_be_visible()
+    await page.get_by_role("button", name="Deploy", exact=True).click()
+    await expect(page.get_by_text("It was not deployed")).to_be_visible()
+    field = page.get_by_label("Job type")
+    await expect(field).to_be_focused()
+    await expect(page.locator(".bio-properties-panel-error")).to_contain_text("does not say who does its work")
+
+    await field.fill("weigh-parcel")
+    await expect(problems.get_by_role("status")).to_contain_text("nothing to say")
+    await expect(page.locator(".finding-mark")).to_have_count(0)
+    await page.keyboard.press("Control+Enter")
+    await expect(page.get_by_text("is deployed as version 1")).to_be_visible()
+    await expect(page).to_have_url(re.compile("/modeler/deployed/bpmn/[0-9]+$"))
+
+    await page.get_by_role("button", name="Start", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Variables").fill('{"grams": 340}')
+    await dialog.get_by_role("button", name="Start", exact=True).click()
+    await dialog.get_by_role("link", name="Show the instance").click()
+    await expect(page).to_have_url(re.compile("/instances/[0-9]+$"))
+    key = int(page.url.rpartition("/")[2])
+    details = await page_world.app.instance(key)
+    assert details.variables == {"grams": 340}
+    assert [each.element_name for each in details.elements] == ["Weigh the parcel"]
+    await expect(page.get_by_text("Weigh the parcel").first).to_be_visible()
+
+
+async def test_a_file_dropped_anywhere_is_judged_opened_and_given_a_drawing(world, walk_on):
+    walk = await walk_on(world)
+    page = await walk.go("/decisions")
+    await drop(page, "bare.bpmn", BARE)
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_text("is not a FEEL expression")).to_be_visible()
+    await dialog.get_by_role("button", name="Open in the modeler").click()
+    await ready(page)
+    await expect(page.get_by_text("The file had no drawing")).to_be_visible()
+    for element in ("begin", "inner", "work", "done"):
+        await expect(page.locator(f'.djs-shape[data-element-id="{element}"]')).to_be_visible()
+    await expect(page.locator('.djs-connection[data-element-id="to_done"]')).to_be_attached()
+    await page.get_by_role("region", name="Problems").get_by_role("button").filter(has_text="'1 +'").click()
+    await expect(page.locator(".bio-properties-panel-feel-editor-container:focus-within")).to_be_visible()
+    await expect(page.locator(".bio-properties-panel-error").first).to_contain_text("Expected an expression")
+    await expect(page.locator(".bjs-powered-by")).to_be_visible()
+    await walk.check_accessible(but=PANEL)
+
+
+async def test_a_dropped_file_without_fault_is_deployed(world, walk_on):
+    page = await (await walk_on(world)).go("/playground")
+    await drop(page, "fine.bpmn", BARE.replace(b"=1 +", b"work").replace(b'"bare"', b'"fine"'))
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Deploy", exact=True).click()
+    await dialog.get_by_role("link", name="fine").click()
+    await ready(page)
+    assert "/modeler/deployed/bpmn/" in page.url
+    assert [row.process_id for row in await world.app.rows.list_definitions(process_id="fine")] == ["fine"]
+
+
+async def test_what_is_drawn_is_not_lost_by_looking_elsewhere_and_only_discarded_when_one_says_so(world, walk_on):
+    page = await (await walk_on(world)).go("/modeler/new/bpmn")
+    await ready(page)
+    await page.locator('[data-element-id="start"] .djs-hit').click()
+    await page.locator('.djs-context-pad [data-action="append.end-event"]').click()
+    await page.keyboard.press("Escape")  # it has no name
+    ends = page.locator('.djs-shape[data-element-id^="Event_"]')
+    await expect(ends).to_have_count(1)
+    await expect(page.get_by_text("Not deployed")).to_be_visible()
+    await page.get_by_role("link", name="Playground").click()
+    await page.get_by_role("heading", name="Playground").wait_for()
+    await page.get_by_role("link", name="Modeler").click()
+    await page.get_by_role("button", name="Continue").click()
+    await expect(ends).to_have_count(1)
+    await page.get_by_role("button", name="Undo").click()
+    await expect(ends).to_have_count(0)
+    await page.get_by_role("button", name="Redo").click()
+    await expect(ends).to_have_count(1)
+    await page.get_by_role("link", name="Modeler").first.click()
+    await page.get_by_role("link", name="New form").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("will be lost")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(ends).to_have_count(1)
+    async with page.expect_download() as downloading:
+        await page.keyboard.press("Control+s")
+    downloaded = await downloading.value
+    assert downloaded.suggested_filename == "process.bpmn"
+    await page.evaluate("localStorage.clear()")  # nothing is left for whoever comes next
+
+
+async def test_tokens_are_simulated_and_nothing_is_sent(world, walk_on):
+    page = await (await walk_on(world)).go("/modeler")
+    await page.get_by_role("link", name="Order", exact=False).filter(has_text="order.bpmn").click()
+    await ready(page)
+    before = await world.app.rows.count_instances("order")
+    await page.get_by_role("button", name="Simulate tokens").click()
+    await expect(page.get_by_text("Nothing is sent to the engine")).to_be_visible()
+    await page.locator(".bts-context-pad:visible").first.click()
+    await expect(page.locator(".bts-token-count").first).to_be_attached()
+    await page.get_by_role("button", name="Simulate tokens").click()
+    await expect(page.locator(".djs-palette")).to_be_visible()
+    assert await world.app.rows.count_instances("order") == before
+
+
+async def test_a_form_is_changed_and_deployed(world, walk_on):
+    walk = await walk_on(world)
+    page = await walk.go("/modeler/new/form")
+    await ready(page)
+    await page.get_by_label("File name").fill("parcel")
+    await page.get_by_label("File name").press("Enter")
+    await page.locator('.fjs-palette-field[data-field-type="textfield"]').press("Enter")
+    await expect(page.locator(".fjs-editor-container .fjs-form-field-textfield")).to_be_visible()
+    await page.get_by_role("button", name="Deploy", exact=True).click()
+    await expect(page.get_by_text("is deployed as version 1")).to_be_visible()
+    (form,) = [form for form in await world.app.rows.list_forms() if form.resource_name == "parcel.form"]
+    assert form.version == 1
+    await expect(page.locator(".fjs-powered-by-link")).to_be_visible()
+
+
+async def test_the_modeler_speaks_russian_and_fits_a_phone(world, walk_on):
+    walk = await walk_on(world, viewport=PHONE, locale="ru-RU", color_scheme="dark")
+    page = await walk.go("/modeler")
+    await page.get_by_role("link").filter(has_text="order.bpmn").click()
+    await ready(page)
+    await expect(page.get_by_role("region", name="Проблемы").get_by_role("status")).to_contain_text("нечего сказать")
+    await page.locator('[data-element-id="charge-card"] .djs-hit').first.click()
+    await page.locator(".bio-properties-panel-group-header").filter(has_text="Задание").click()
+    await expect(page.get_by_label("Тип задания")).to_have_value("charge-card")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await walk.check_accessible(but=PANEL)
