@@ -36,6 +36,12 @@ class Limit(Enum):
     OFF = "off"
 
 
+Origins = Annotated[
+    list[str] | None, typer.Option(metavar="ORIGIN", help="Pages of this origin may use the API. Repeatable.")
+]
+Hosts = Annotated[list[str] | None, typer.Option(metavar="HOST", help="A name of this server. Repeatable; none: any.")]
+
+
 @with_options
 def serve(  # noqa: PLR0917 - options of the command line
     app: Annotated[
@@ -52,12 +58,8 @@ def serve(  # noqa: PLR0917 - options of the command line
     oidc_audience: Annotated[str, typer.Option(help="The audience that they must be for.")] = "",
     oidc_roles: Annotated[str, typer.Option(metavar="CLAIM", help="Where the roles stand, dotted.")] = "roles",
     oidc_tenants: Annotated[str, typer.Option(metavar="CLAIM", help="Where the tenants stand, dotted.")] = "tenants",
-    allow_origin: Annotated[
-        list[str] | None, typer.Option(metavar="ORIGIN", help="Pages of this origin may use the API. Repeatable.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="A name of this server. Repeatable; none: any.")
-    ] = None,
+    allow_origin: Origins = None,
+    allow_host: Hosts = None,
     grpc: Annotated[bool, typer.Option("--grpc", help="The Zeebe gateway, too: gRPC, on port 26500.")] = False,
     grpc_address: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where the gateway is bound. Default: --host, port 26500.")
