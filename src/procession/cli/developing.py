@@ -62,7 +62,7 @@ async def show_page(app: Procession, port: int | None) -> AsyncGenerator[None]:
         return
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        tell("no page", '  The web page needs further packages: pip install "procession[serve]"', missing=missing)
+        tell("no page", "  The web page needs packages that are missing: " + ", ".join(missing), missing=missing)
         yield
         return
     from procession.api.server import serve as serve_app  # noqa: PLC0415 - packages that may be absent
