@@ -220,6 +220,9 @@ async def test_queues_and_types_are_paused_and_resumed(ask: Client):
     assert (mail["queue"], mail["counts"], mail["isPaused"]) == ("mail", {"READY": 1}, True)
     assert (mail["pauseReason"], mail["latencyMs"] >= 0) == ("the server is full", True)
     assert [each["type"] for each in page["pausedTypes"]] == ["send"]
+    await ask("PUT", "/queues/mail/retention", {"keep": 60_000}, status=204)
+    assert (await ask("GET", "/queues"))["items"][0]["keepMs"] == 60_000
+    await ask("PUT", "/queues/mail/retention", {"keep": None}, status=204)
     why = (await ask("GET", f"/jobs/{key}"))["why"]
     assert why == "waits until queue 'mail' and job type 'send' is resumed"
     assert await ask("POST", "/queues/mail/resume") == {"changed": True}

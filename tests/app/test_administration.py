@@ -1,4 +1,4 @@
-"""Administering from Python: what workers do, flows as graphs, changes by filter, why a job waits; also without await."""
+"""Administering from Python: what workers do, flows as graphs, changes by filter, why a job waits; sync, too."""
 
 from __future__ import annotations
 
@@ -116,6 +116,36 @@ async def test_progress_is_told_page_by_page(app, monkeypatch):
     assert await app.cancel_job_batch(batch, reason="enough", progress=told.append) == 3
     assert told == [2, 3]
     assert (await app.job_batch(batch)).state == "FINISHED"
+
+
+async def test_a_queue_keeps_what_succeeds_in_it_from_now_on():
+    app = Procession("memory://")
+
+    @app.job("send", queue="mail")
+    async def send() -> None: ...
+
+    @app.job("other", queue="bulk")
+    async def other() -> None: ...
+
+    await app.open(run_workers=False)
+    before = await app.enqueue("send")
+    await app.run_until_idle()
+    await app.keep_finished("mail", "7d")
+    kept = await app.enqueue("send")
+    await app.enqueue("other")
+    await app.run_until_idle()
+    page = await app.find_jobs(state="succeeded")
+    assert [job.job_key for job in page.jobs] == [kept.job_key]
+    assert before.job_key < kept.job_key
+    await app.enqueue("send", delay="1h")
+    assert [(each.queue, each.keep_ms) for each in await app.queue_standings()] == [("mail", 7 * 86_400_000)]
+    await app.keep_finished("mail", None)
+    await app.enqueue("send")
+    await app.run_until_idle()
+    assert (await app.find_jobs(state="succeeded")).total == 1
+    with pytest.raises(InvalidValue):
+        await app.keep_finished("mail", "soon")
+    await app.close()
 
 
 async def test_another_tenant_sees_nothing_of_it(app):

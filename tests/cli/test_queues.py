@@ -55,6 +55,8 @@ def test_queues_are_listed_paused_and_resumed(filled, command):
     assert command("queues", "resume", "mail", "--json").json == {"name": "mail", "resumed": True}
     assert command("queues", "pause", "send", "--type").out == "'send' paused\n"
     assert command("queues", "resume", "send", "--type").out == "'send' resumed\n"
+    assert command("queues", "keep", "mail", "7d").out == "'mail' keeps what succeeds for 7d\n"
+    assert command("queues", "keep", "mail", "none").out == "'mail' keeps what its jobs say\n"
 
 
 def test_limits_are_listed_and_changed(filled, command):

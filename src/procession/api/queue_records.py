@@ -190,6 +190,7 @@ class QueueRecord(Record):
     enqueued_per_minute: int
     succeeded_per_minute: int
     failed_per_minute: int
+    keep_ms: int
 
 
 class PausedType(Record):

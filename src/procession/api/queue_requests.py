@@ -143,6 +143,12 @@ class Reason(Request):
     reason: str = ""
 
 
+class QueueRetention(Request):
+    """How long what succeeds in a queue is kept; null: as its jobs say."""
+
+    keep: Ms | None
+
+
 class PauseType(Request):
     """A job type to pause or resume."""
 

@@ -19,6 +19,8 @@ from procession.app.queue_watch import QueueWatch
 from procession.app.queues import Progress
 from procession.app.views import readable
 from procession.core.listening import RETRIES_MAX
+from procession.engine.queue_duties import PAUSES
+from procession.engine.queue_retention import keep_by_queue
 from procession.errors import Conflict, InvalidValue, Misconfigured, NotFound
 from procession.jobs.codec import Codec
 from procession.jobs.flows import Effect, effect_of
@@ -26,11 +28,12 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import JobOptions
 from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_instant
-from procession.limits import BULK_PAGE, PAGE_MAX, SEARCH_MATCHES_MAX
+from procession.limits import BULK_PAGE, PAGE_MAX, SEARCH_MATCHES_MAX, TIMER_MS_MAX
 from procession.store.rows.queue import BulkResult, JobChange, PauseKind
 from procession.store.rows.queue_reading import JobDetails, QueueFilter
 
 PRIORITY_MAX = 2**31 - 1
+LOOKS_MAX = 4  # at LOOKED_AT_MAX rows each, for one page: a quarter of a second
 Action = Literal["delete", "requeue", "change"]
 ACTIONS: tuple[Action, ...] = ("delete", "requeue", "change")
 
@@ -60,9 +63,14 @@ class Administration(QueueWatch, Flows):
         which = await self._meant(choice)
         total, is_more = await self._store.count_meant(which, SEARCH_MATCHES_MAX)
         which.newest, which.after, which.limit = newest, arguments.key_or_none(after, "after"), arguments.page(limit)
-        found = await self._store.find_jobs(which)
-        jobs = [QueueJob.of(row, self.codec) for row in found.jobs]
-        return JobPage(jobs=jobs, after=found.after, total=total, is_more=is_more)
+        jobs: list[QueueJob] = []
+        for _ in range(LOOKS_MAX):
+            found = await self._store.find_jobs(which)
+            jobs += [QueueJob.of(row, self.codec) for row in found.jobs]
+            which.after, which.limit = found.after, limit - len(jobs)
+            if not which.after or not which.limit:
+                break
+        return JobPage(jobs=jobs, after=which.after, total=total, is_more=is_more)
 
     async def count_matching_jobs(self, **choice: Unpack[JobFilters]) -> tuple[int, bool]:
         """How many jobs are meant, up to SEARCH_MATCHES_MAX, and whether there may be more. Raises InvalidValue."""
@@ -183,6 +191,22 @@ class Administration(QueueWatch, Flows):
                 progress(done)
             if not after:
                 return done
+
+    async def keep_finished(self, queue: str, keep: Span | None) -> None:
+        """Keep what succeeds in a queue so long from now on, where it can be looked at; None: as its jobs say.
+
+        It costs each of them a row in the archive. What is there already stays as long as it was to. InvalidValue.
+        """
+        name = arguments.key_text(arguments.name(queue, "queue"), "queue")
+        try:
+            keep_ms = 0 if keep is None else span_ms(keep, "keep")
+        except Misconfigured as error:
+            raise InvalidValue(str(error)) from error
+        arguments.whole(keep_ms, "keep, in ms,", 0, TIMER_MS_MAX)
+        (key,) = await self._engine.take_keys(1)
+        await keep_by_queue(self._store, name, keep_ms, key)
+        await self._engine.queue_duties.see_retention()
+        self._engine.announce(PAUSES)
 
     async def delete_limit(self, key: str) -> None:
         """Delete a limit by which nothing runs and for which nothing waits. Raises NotFound, Conflict.

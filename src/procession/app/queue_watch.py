@@ -12,6 +12,7 @@ from procession.app import arguments
 from procession.app.inspection import Inspection
 from procession.app.views import View
 from procession.engine import standing as standings
+from procession.engine.queue_retention import kept_by_queue
 from procession.errors import InvalidValue, NotFound
 from procession.jobs.kinds import JobState
 from procession.jobs.recurring import first_firing
@@ -39,6 +40,7 @@ class QueueStanding(View, frozen=True, kw_only=True):
     enqueued_per_minute: int  # within the last whole minute
     succeeded_per_minute: int
     failed_per_minute: int
+    keep_ms: int  # so long what succeeds in it is kept at least; 0: as its jobs say
 
 
 class PausedType(View, frozen=True, kw_only=True):
@@ -132,6 +134,7 @@ class QueueWatch(Inspection):
     async def queue_standings(self) -> list[QueueStanding]:
         """Every queue that has jobs or is paused, by name; the engine's own begin with '$'."""
         rows = await self._store.queue_stats()
+        kept = await kept_by_queue(self._store)
         now = await self._store.now()
         last = now // MINUTE_MS * MINUTE_MS
         happened = _by_queue(await self._store.stats(since=last - MINUTE_MS, until=last))
@@ -148,6 +151,7 @@ class QueueWatch(Inspection):
                 enqueued_per_minute=sum(each.enqueued for each in happened.get(row.queue, [])),
                 succeeded_per_minute=sum(each.succeeded for each in happened.get(row.queue, [])),
                 failed_per_minute=sum(each.failed for each in happened.get(row.queue, [])),
+                keep_ms=kept.get(row.queue, 0),
             )
             for row in rows
         ]

@@ -129,6 +129,7 @@ class SyncVerbs:
     change_jobs = Face(Administration.change_jobs)
     bulk_page = Face(Administration.bulk_page)
     cancel_job_batch = Face(Administration.cancel_job_batch)
+    keep_finished = Face(Administration.keep_finished)
     delete_limit = Face(Administration.delete_limit)
     queue_standings = Face(QueueWatch.queue_standings)
     paused_types = Face(QueueWatch.paused_types)

@@ -87,6 +87,22 @@ def resume(name: Queue, is_type: IsType = False) -> None:
     _said("resumed", name, run(work), "was not paused")
 
 
+@queues.command("keep")
+@with_options
+def keep(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The queue.")],
+    span: Annotated[str, typer.Argument(metavar="SPAN", help="Such as 7d; 'none': as its jobs say.")],
+) -> None:
+    """Keep what succeeds in a queue so long from now on, where `jobs list --state succeeded` finds it."""
+    run(lambda app: app.keep_finished(name, None if span == "none" else span))
+    if options().json:
+        screen.json({"name": name, "keep": span})
+    elif span == "none":
+        screen.line(f"'{name}' keeps what its jobs say")
+    else:
+        screen.line(f"'{name}' keeps what succeeds for {span}")
+
+
 @queues.command("rates")
 @with_options
 def rates(

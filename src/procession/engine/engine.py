@@ -167,6 +167,7 @@ class Engine(Operations):
             outbox=self._outbox,
             dispatcher=self.dispatcher,
             tally=self.tally,
+            outcomes=self.outcomes,
             chance=chance,
             leads=lambda: bool(self._duties.term),
         )
@@ -228,6 +229,7 @@ class Engine(Operations):
             await self._enter()
         await self._duties.look_around()
         await self.queue_duties.see_pauses()
+        await self.queue_duties.see_retention()
         self._running = True
         self._heartbeat.start(self.node)
         self._stop_listening = await self.store.listen(self._heard_from_afar)

@@ -47,12 +47,15 @@ class Outcomes:
         self._chance = chance
         self._freed = freed
         self.fenced = False
+        self.kept_ms: dict[str, int] = {}  # by queue: how long what has succeeded there is kept
         self._lane: Lane[Ended] = Lane("outcomes", self._send, count_max=COMMIT_STEPS_MAX)
 
     def put(
         self, outcome: JobOutcome, tell: Callable[[bool], None] | None = None, *, of: Delivery | None = None
     ) -> None:
-        """End a run; ``of``: a plain job, which is counted."""
+        """End a run; ``of``: a plain job, which is counted, and kept where its queue asks for that."""
+        if self.kept_ms and of is not None and outcome.end is JobEnd.DONE:
+            outcome.keep_ms = self.kept_ms.get(of.queue, 0)
         self._lane.put(Ended(outcome, tell, of=of))
 
     def release(self, key: int, lease: int) -> None:

@@ -20,6 +20,8 @@ from procession.engine.delivery import Dispatcher
 from procession.engine.duty import Duty
 from procession.engine.keys import KeyStock
 from procession.engine.outbox import Announcer, Outbox
+from procession.engine.outcomes import Outcomes
+from procession.engine.queue_retention import kept_by_queue
 from procession.engine.submissions import inserted
 from procession.engine.tally import Tally
 from procession.errors import InvalidValue, Unavailable
@@ -61,10 +63,12 @@ class QueueDuties:
         outbox: Outbox,
         dispatcher: Dispatcher,
         tally: Tally,
+        outcomes: Outcomes,
         chance: Callable[[], float],
         leads: Callable[[], bool],
     ) -> None:
         self._tally = tally
+        self._outcomes = outcomes
         self._store = store
         self._clock = clock
         self._keys = keys
@@ -102,6 +106,7 @@ class QueueDuties:
             self._recurring.wake()
         elif queue == PAUSES:
             self._pauses.wake()
+            self._stats.wake()
 
     async def once(self) -> int:
         """Do what is due now, whoever leads: the crank of the tests. How much was done."""
@@ -228,9 +233,14 @@ class QueueDuties:
             self._tally.put_back(rows)
             logger.info("counts of jobs could not be written yet: %s", error)
 
+    async def see_retention(self) -> None:
+        """Look at how long the finished jobs of queues are kept."""
+        self._outcomes.kept_ms = await kept_by_queue(self._store)
+
     async def _stats_round(self) -> float:
         """Every few seconds."""
         await self.flush_stats()
+        await self.see_retention()
         if self.node:
             await self.say_standing()
         return STATS_FLUSH_S

@@ -106,7 +106,8 @@ async def begun(engine: Engine, handler: Handler) -> StepTransaction:
 
 async def _finish(engine: Engine, delivery: Delivery, transaction: StepTransaction, output: bytes) -> None:
     """End the run of a plain job. Raises NotTaken where its lease has gone to another run, which counts then."""
-    outcome = JobOutcome(key=delivery.key, lease=delivery.lease, end=JobEnd.DONE, output=output)
+    keep_ms = engine.outcomes.kept_ms.get(delivery.queue, 0)
+    outcome = JobOutcome(key=delivery.key, lease=delivery.lease, end=JobEnd.DONE, output=output, keep_ms=keep_ms)
     applied, woken = await transaction.finish(outcome)
     if not applied:
         message = f"Job {delivery.key} is not held by lease {delivery.lease} any more: what it wrote is taken back"

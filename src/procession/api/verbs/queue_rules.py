@@ -55,6 +55,14 @@ async def resume_queue(call: Call) -> records.Changed:
     return records.Changed(changed=await call.desk.app.resume_queue(call.path["queue"]))
 
 
+async def keep_finished(call: Call) -> None:
+    """Keep what succeeds in a queue."""
+    _expect_all(call)
+    body: requests.QueueRetention = call.body
+    keep = None if not body.keep else timedelta(milliseconds=body.keep)
+    await call.desk.app.keep_finished(call.path["queue"], keep)
+
+
 async def pause_type(call: Call) -> records.Changed:
     """Let nobody claim jobs of a type."""
     _expect_all(call)
@@ -242,6 +250,16 @@ ENDPOINTS = (
         resume_queue,
         "Let a queue be claimed from again",
         answer=records.Changed,
+        entity="QUEUE",
+    ),
+    row(
+        "PUT",
+        "/queues/{queue}/retention",
+        "setQueueRetention",
+        keep_finished,
+        "Keep what succeeds in a queue for a time",
+        body=requests.QueueRetention,
+        status=204,
         entity="QUEUE",
     ),
     row(

@@ -70,7 +70,9 @@ class MemoryQueue(QueueCalls):
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their leases."""
         tables, now, extras = self._tables, self._clock(), self._queue.extras
-        long_way = [each for each in outcomes if each.end == JobEnd.CANCELED or self._has_traits(each.key)]
+        long_way = [
+            each for each in outcomes if each.end == JobEnd.CANCELED or each.keep_ms or self._has_traits(each.key)
+        ]
         if not long_way and not extras:
             return [self._finish(outcome, now) for outcome in outcomes]
         answers = dict(zip((each.key for each in long_way), await self._settle_rest(long_way), strict=True))

@@ -141,7 +141,7 @@ async def finish(sessions: Sessions, outcomes: Sequence[JobOutcome]) -> list[boo
     """End runs without traits whose leases are held; of several ends of one run the first counts."""
     if not outcomes:
         return []
-    if all(outcome.end is JobEnd.DONE for outcome in outcomes):
+    if all(outcome.end is JobEnd.DONE and not outcome.keep_ms for outcome in outcomes):
         ended = set((await sessions.transact(lambda session: _delete(session, outcomes))).rows)
         return [_take_out(ended, outcome) for outcome in outcomes]
 
@@ -152,7 +152,7 @@ async def finish(sessions: Sessions, outcomes: Sequence[JobOutcome]) -> list[boo
         ends: list[Literals] = []
         answers: list[bool] = []
         for outcome in outcomes:
-            is_held = outcome.end is not JobEnd.CANCELED and _take_out(held, outcome)
+            is_held = outcome.end is not JobEnd.CANCELED and not outcome.keep_ms and _take_out(held, outcome)
             answers.append(is_held)
             if not is_held:
                 continue

@@ -115,13 +115,13 @@ class PostgresQueue(QueueCalls):
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their lease; what the hot statements leave over (traits, lost leases) goes the long way."""
-        ordered = sorted((each for each in outcomes if each.end is not JobEnd.CANCELED), key=_key_of)
+        ordered = sorted((each for each in outcomes if _is_plain(each)), key=_key_of)
         held = await self._finish_plain(ordered) if ordered else Counter[tuple[int, int]]()
         answers: list[bool] = []
         rest: list[JobOutcome] = []
         for each in outcomes:
             run_of = (each.key, each.lease)
-            is_held = held[run_of] > 0 and each.end is not JobEnd.CANCELED
+            is_held = held[run_of] > 0 and _is_plain(each)
             held[run_of] -= is_held  # an outcome that is in a batch twice counts the first time
             answers.append(is_held)
             if not is_held:
@@ -169,6 +169,11 @@ class PostgresQueue(QueueCalls):
 
 def _claim_order(row: Any) -> tuple[int, int, int]:  # noqa: ANN401 - a row of the driver
     return -row["priority"], row["run_at"], row["key"]
+
+
+def _is_plain(outcome: JobOutcome) -> bool:
+    """Whether a run of a job without traits ends by the short statements: nothing of it stays."""
+    return outcome.end is not JobEnd.CANCELED and not outcome.keep_ms
 
 
 def _key_of(row: JobOutcome) -> int:

@@ -66,6 +66,7 @@ class JobOutcome(Row, kw_only=True):
     error: str = ""
     retries: int = -1  # RETRY: set the attempts left to this instead of one less
     output: bytes = b""  # DONE: what the handler gave back, as JSON; kept where the job's options ask for it
+    keep_ms: int = 0  # DONE: its row is kept at least so long, whatever the job's options say
 
 
 class JobAdjustment(Row, kw_only=True):

@@ -141,7 +141,7 @@ def finish_jobs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:
     others: list[dict[str, object]] = []
     rest: list[JobOutcome] = []
     for outcome in outcomes:
-        is_held = held.get(outcome.key) == outcome.lease and outcome.end != JobEnd.CANCELED
+        is_held = held.get(outcome.key) == outcome.lease and outcome.end != JobEnd.CANCELED and not outcome.keep_ms
         answers.append(is_held)
         if not is_held:
             rest.append(outcome)

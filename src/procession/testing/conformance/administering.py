@@ -12,7 +12,7 @@ from procession.errors import Conflict, InvalidValue, NotFound
 from procession.ids import Keys
 from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import After
-from procession.store.rows import JobEnd
+from procession.store.rows import JobEnd, JobOutcome
 from procession.store.rows.queue import Deletion, JobChange, NewJobBatch, PauseKind
 from procession.store.rows.queue_reading import QueueFilter, StatRow
 from procession.testing.conformance.queue_stage import (
@@ -174,6 +174,29 @@ class TestLook:
         clock.advance(limits.STAT_KEPT_MS + MINUTE)
         await store.expire_archive(100)
         assert await store.stats(since=minute, until=minute + MINUTE) == []
+
+
+class TestKeep:
+    """What has succeeded is kept where its end asks for that."""
+
+    async def test_a_job_is_archived_as_long_as_its_end_or_its_options_ask(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        plain, kept = new_job(keys), job_with(keys, keep_ms=60_000)
+        await store.enqueue([plain, new_job(keys)])
+        await store.submit([kept])
+        runs = {run.key: run for run in await take(store, 9)}
+        outcomes = [JobOutcome(key=run.key, lease=run.lease, end=JobEnd.DONE) for run in runs.values()]
+        for outcome in outcomes:
+            outcome.keep_ms = 5_000 if outcome.key in (plain.key, kept.key) else 0
+        assert await store.finish(outcomes) == [True] * 3
+        assert await store.finish(outcomes) == [False] * 3
+        found = await store.jobs(QueueFilter(state=JobState.SUCCEEDED))
+        assert [job.key for job in found] == sorted([plain.key, kept.key])
+        clock.advance(5_000)
+        await store.expire_archive(10)
+        assert [job.key for job in await store.jobs(QueueFilter(state=JobState.SUCCEEDED))] == [kept.key]
+        await is_clean(store)
 
 
 class TestOperate:

@@ -1,6 +1,6 @@
 """The queue's half of the suite, to be imported with ``*`` beside the fixtures of the first half."""
 
-from procession.testing.conformance.administering import TestLook, TestOperate
+from procession.testing.conformance.administering import TestKeep, TestLook, TestOperate
 from procession.testing.conformance.flows import TestFlows
 from procession.testing.conformance.job_batches import TestJobBatches
 from procession.testing.conformance.limiting import TestPace, TestRules, TestSlots
@@ -21,6 +21,7 @@ __all__ = [
     "TestDeadline",
     "TestFlows",
     "TestJobBatches",
+    "TestKeep",
     "TestLook",
     "TestLostRuns",
     "TestOperate",

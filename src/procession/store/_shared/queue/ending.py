@@ -33,6 +33,7 @@ class End(msgspec.Struct):
     state: JobState
     error: str = ""
     output: bytes = b""
+    keep_ms: int = 0  # its row is kept at least so long
 
 
 class Ended(msgspec.Struct):
@@ -167,7 +168,7 @@ def _archive(gone: Sequence[End], now: int) -> Script[None]:
     lost: list[int] = []
     for end in sorted(gone, key=_job_key):
         job, options = end.job, end.job.options
-        keep_ms = keep_ms_of(options, job.traits)
+        keep_ms = max(keep_ms_of(options, job.traits), end.keep_ms)
         if end.state == JobState.DELETED:
             keep_ms = max(keep_ms, limits.DELETED_KEPT_MS)
         if not keep_ms:

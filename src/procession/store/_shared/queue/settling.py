@@ -210,7 +210,7 @@ def _end_of(job: JobRow, outcome: JobOutcome, now: int) -> End | None:
     canceled = job.has(Trait.CANCELING)
     match outcome.end:
         case JobEnd.DONE:
-            return End(job, JobState.SUCCEEDED, output=outcome.output)
+            return End(job, JobState.SUCCEEDED, output=outcome.output, keep_ms=outcome.keep_ms)
         case JobEnd.CANCELED:
             return End(job, JobState.DELETED, outcome.error or job.cancel_reason or "")
         case JobEnd.RETRY | JobEnd.SNOOZE | JobEnd.RELEASE | JobEnd.FAILED if canceled:
