@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import socket
 
 import pytest
 
+from procession.api.server import _listen
+from procession.api.settings import Settings
 from procession.testing.bpmn import process
 from tests.api.conftest import PAYMENT, MakeServed, Served
 
@@ -145,12 +149,10 @@ async def heard(served: Served, until: str, listening: asyncio.Event, **query) -
     async with served.client.stream("GET", "/api/events", params=query, timeout=20) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         async for line in answer.aiter_lines():
-            if line.startswith(": listening"):
-                listening.set()
-            if line.startswith("data:"):
-                topics.append(line.partition('"topic":"')[2].partition('"')[0])
-                if topics[-1] == until:
-                    return topics
+            listening.set()
+            topics += re.findall(r'"topic":"([^"]+)"', line)
+            if until in topics:
+                break
     return topics
 
 
@@ -159,14 +161,15 @@ async def test_a_change_is_hinted_at_and_nothing_while_nothing_happens(served: S
     await served.deploy()
     key = await served.start()
     begun = asyncio.Event()
-    listening = asyncio.create_task(heard(served, f"instance:{key}", begun, instance=key))
-    await asyncio.wait_for(begun.wait(), 5)
+    listening = asyncio.create_task(heard(served, "instances", begun, instance=key))
+    await begun.wait()
     hints = served.server.web.stations.desk.watch.hints
     while hints.looks < 1:  # noqa: ASYNC110 - the first look is on its way
         await asyncio.sleep(0)
+    assert not listening.done()
     await served.client.post(f"/v2/process-instances/{key}/cancellation", json={})
-    topics = await asyncio.wait_for(listening, 10)
-    assert "instances" in topics
+    topics = await listening
+    assert f"instance:{key}" in topics
     assert "definitions" not in topics
     while hints.listening:  # noqa: ASYNC110 - the end of the stream is on its way
         await asyncio.sleep(0)
@@ -278,3 +281,9 @@ async def test_it_is_explained_why_a_message_reaches_nobody(served: Served) -> N
     typo = await own(served, "/messages/explain", name="payd")
     assert typo["similarNames"] == ["paid"]
     assert (await served.client.get("/api/messages/explain")).status_code == 400
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    listening = _listen(Settings(port=0))
+    assert listening.proto == socket.IPPROTO_TCP, "asyncio turns Nagle's algorithm off only where it knows the protocol"
+    listening.close()

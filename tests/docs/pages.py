@@ -47,6 +47,8 @@ GUIDES = (
     "user-tasks",
     "operations",
     "server",
+    "page",
+    "server-pages",
     "command-line",
 )
 MODELS = ROOT / "docs" / "models"

@@ -80,6 +80,18 @@ class Listener:
             self.event.set()
 
 
+async def _next(listener: Listener) -> list[str]:
+    """What there is to tell, once there is something; nothing where that takes too long."""
+    try:
+        async with asyncio.timeout(HEARTBEAT_S):
+            await listener.event.wait()
+    except TimeoutError:
+        return []
+    listener.event.clear()
+    topics, listener.pending = list(listener.pending), {}
+    return topics
+
+
 class Hints:
     """One for each server."""
 
@@ -141,16 +153,8 @@ class Hints:
         try:
             yield b": listening\n\n"
             while not self._is_over:
-                if listener.event.is_set():
-                    listener.event.clear()
-                    topics, listener.pending = list(listener.pending), {}
-                    yield self._written(topics)
-                    continue
-                try:
-                    async with asyncio.timeout(HEARTBEAT_S):
-                        await listener.event.wait()
-                except TimeoutError:
-                    yield b": \n\n"
+                topics = await _next(listener)
+                yield self._written(topics) if topics else b": \n\n"
         finally:
             self._listeners.discard(listener)
 
@@ -163,8 +167,9 @@ class Hints:
     def _begin(self) -> None:
         """Look, while somebody listens."""
         if self._task is None or self._task.done():
-            self._marks = None
-            self._counters = self._own()
+            self._marks, self._counters, self._revisions = None, self._own(), {}
+            # What changed between the first question of who listens and the first look is not known.
+            self._again = [(asyncio.get_running_loop().time() + SETTLED_S, (ALL,))]
             self._task = asyncio.create_task(self._run(), name="procession hints")
 
     async def _run(self) -> None:
@@ -203,7 +208,6 @@ class Hints:
 
     async def _changed(self) -> dict[str, None]:
         """The topics of the marks that differ, and the instances that do."""
-        self.looks += 1
         rows = self._app.rows
         before, self._marks = self._marks, await rows.marks()
         topics: dict[str, None] = {}
@@ -212,12 +216,12 @@ class Hints:
                 if getattr(before, name) != getattr(self._marks, name):
                     topics.update(dict.fromkeys(of_it))
         watched = sorted({key for listener in self._listeners for key in listener.instances})
-        if watched:
-            found = await rows.revisions(watched)
-            for key in watched:
-                if key in self._revisions and self._revisions[key] != found.get(key):
-                    topics[f"instance:{key}"] = None
-            self._revisions = found
+        found = await rows.revisions(watched) if watched else {}
+        for key in watched:
+            if self._revisions.get(key) != found.get(key):  # also one that is looked at for the first time
+                topics[f"instance:{key}"] = None
+        self._revisions = found
+        self.looks += 1
         return topics
 
     def _tell(self, topics: tuple[str, ...]) -> None:

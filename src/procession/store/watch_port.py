@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from procession.store.rows.reading import HistoryRow
+from procession.store.rows.reading import HistoryRow, StoredSubscription
 from procession.store.rows.watching import (
     FoundInstances,
     HistoryAt,
@@ -56,6 +56,12 @@ class Watching(Protocol):
 
     async def incident_places(self, *, definition: int = 0, look: int = 50_000) -> dict[tuple[int, str], int]:
         """Open incidents per (definition, element), among the newest ``look``."""
+        ...
+
+    async def waiting_for(
+        self, name: str, correlation_key: str, *, tenant: str = "", limit: int = 100
+    ) -> list[StoredSubscription]:
+        """The subscriptions of instances that a message with this name and key would find, oldest first."""
         ...
 
     async def histories(

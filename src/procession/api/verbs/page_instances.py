@@ -114,18 +114,25 @@ async def list_instances(call: Call) -> InstancePage:
         total = len(found.instances)
     else:
         found = await rows.find_instances(which)
-        is_first_and_last = not which.after and not found.next_after
-        most = SHOWN_COUNT_MAX + 1
-        total = len(found.instances) if is_first_and_last else await rows.count_found(_whole(which), most)
-    return InstancePage(items=await records_of(call, found.instances), page=_page(found, total, part=bool(element)))
+        total = await _total(call, which, found)
+    is_part = bool(element or which.after or _reads(which) or len(found.instances) < which.limit)
+    return InstancePage(items=await records_of(call, found.instances), page=_page(found, total, part=is_part))
 
 
-def _whole(which: InstanceSearch) -> InstanceSearch:
-    return msgspec.structs.replace(which, after=0)
+async def _total(call: Call, which: InstanceSearch, found: FoundInstances) -> int:
+    """How many there are, counted for the first page and where no variables have to be read for it."""
+    if which.after or _reads(which) or len(found.instances) < which.limit or not found.next_after:
+        return len(found.instances)
+    return await call.desk.rows.count_found(which, SHOWN_COUNT_MAX + 1)
+
+
+def _reads(which: InstanceSearch) -> bool:
+    """Whether variables are read for it."""
+    return bool(which.text or which.variables)
 
 
 def _page(found: FoundInstances, total: int, *, part: bool = False) -> PageInfo:
-    """Where the page stands; of an element's instances only those of the page are counted."""
+    """Where the page stands. ``part``: only what is on the page was counted, and there is more where it goes on."""
     return PageInfo(
         total_items=min(total, SHOWN_COUNT_MAX),
         has_more_total_items=total > SHOWN_COUNT_MAX or (part and bool(found.next_after)),
@@ -140,7 +147,6 @@ async def _search(call: Call) -> InstanceSearch:
     unknown = sorted(query.keys() - set(QUERIES))
     if unknown:
         raise Problem(400, f"Expected conditions ({', '.join(QUERIES)}), found '{unknown[0][:100]}'")
-    reads = bool(query.get("text") or query.get("variables"))
     which = InstanceSearch(
         process_id=query.get("processDefinitionId", ""),
         statuses=_statuses(query.get("state", "")),
@@ -158,8 +164,10 @@ async def _search(call: Call) -> InstanceSearch:
         tenants=tenants_of(call.who),
         after=_key_of(query["after"]) if query.get("after") else 0,
         limit=_number(query, "limit", LIMIT, PAGE_MAX),
-        look=INSTANCES_READ_MAX if reads else INSTANCES_LOOK_MAX,
+        look=INSTANCES_LOOK_MAX,
     )
+    if _reads(which):
+        which.look = INSTANCES_READ_MAX
     if query.get("parentProcessInstanceKey"):
         which.parent = key_of(query["parentProcessInstanceKey"], "parentProcessInstanceKey")
     if query.get("processDefinitionKey"):
@@ -235,11 +243,9 @@ async def _at_element(call: Call, which: InstanceSearch, element: str) -> FoundI
     asked = msgspec.structs.replace(which, statuses=wanted, with_state=True, limit=STATES_PAGE)
     for _ in range(INSTANCES_DECODED_MAX // STATES_PAGE):
         page = await call.desk.rows.find_instances(asked)
-        for row in page.instances:
-            if await _stands_at(call, row, element):
-                found.append(row)
-                if len(found) == which.limit:
-                    return FoundInstances(instances=found, next_after=row.key)
+        found += [row for row in page.instances if await _stands_at(call, row, element)]
+        if len(found) >= which.limit:
+            return FoundInstances(instances=found[: which.limit], next_after=found[which.limit - 1].key)
         asked.after = page.next_after
         if not asked.after:
             break

@@ -18,11 +18,10 @@ from procession.core.state import Status
 from procession.errors import InvalidModel, NotFound
 from procession.limits import PAGE_MAX
 from procession.model import Static
-from procession.model.definition import Kind, Trigger
-from procession.store.rows import StoredSubscription
+from procession.model.definition import Definition, Kind, Trigger
+from procession.store.rows import StoredDefinition, StoredSubscription
 
 GROUP = "Message"
-LOOKED_AT_MAX = 10 * PAGE_MAX  # subscriptions
 SHOWN_MAX = 50
 DEFINITIONS_MAX = 200
 ALIKE = 0.7  # of two texts, before one is taken for a slip of the other
@@ -105,14 +104,15 @@ async def explain(call: Call, name: str, key: str, tenant_id: str) -> MessageExp
     if not name:
         raise Problem(400, "Expected the name of a message, found none")
     tenant = call.desk.tenant(call.who, tenant_id or None)
-    rows, has_more = await _subscriptions(call)
-    named = [row for row in rows if row.name == name]
-    matching = [row for row in named if row.tenant == tenant and (not row.instance or row.correlation_key == key)]
-    near = [row for row in named if row not in matching]
+    rows, has_more = await _subscriptions(call, name)
+    receivers = await _receivers(call, name, tenant)
+    matching = await call.desk.rows.waiting_for(name, key, tenant=tenant, limit=SHOWN_MAX + 1)
+    matching += [row for row in rows if row.name == name and not row.instance and row.tenant == tenant]
+    met = {row.key for row in matching}
+    near = [row for row in rows if row.name == name and row.key not in met]
     near.sort(key=lambda row: (-_likeness(row.correlation_key, key), row.key))
     states = await call.desk.instances(row.instance for row in [*matching, *near[:SHOWN_MAX]])
     names = _similar(name, (row.name for row in rows))
-    receivers = await _receivers(call, name, tenant)
     buffered = await _buffered(call, name, key, tenant)
 
     def shown(row: StoredSubscription) -> Waiting:
@@ -141,17 +141,13 @@ async def explain(call: Call, name: str, key: str, tenant_id: str) -> MessageExp
     )
 
 
-async def _subscriptions(call: Call) -> tuple[list[StoredSubscription], bool]:
-    """What waits for messages and is visible, as far as is looked."""
-    found: list[StoredSubscription] = []
-    after = 0
-    while len(found) < LOOKED_AT_MAX:
-        page = await call.desk.rows.list_subscriptions(after=after, limit=PAGE_MAX)
-        found += [row for row in page if row.trigger == Trigger.MESSAGE and call.who.sees(row.tenant)]
-        if len(page) < PAGE_MAX:
-            return found, False
-        after = page[-1].key
-    return found, True
+async def _subscriptions(call: Call, name: str) -> tuple[list[StoredSubscription], bool]:
+    """The first subscriptions to messages of this name, and the first of any, as far as they are visible."""
+    named = await call.desk.rows.list_subscriptions(name=name, limit=PAGE_MAX)
+    others = await call.desk.rows.list_subscriptions(limit=PAGE_MAX)
+    found = {row.key: row for row in (*named, *others)}
+    rows = [row for row in found.values() if row.trigger == Trigger.MESSAGE and call.who.sees(row.tenant)]
+    return rows, len(named) == PAGE_MAX
 
 
 def _difference(row: StoredSubscription, key: str, tenant: str) -> str | None:
@@ -261,25 +257,27 @@ async def _receivers(call: Call, name: str, tenant: str) -> list[Receiver]:
             definition = await call.desk.app.compiled(row.key)
         except (NotFound, InvalidModel):
             continue
-        for element in definition.elements:
-            for event in element.events:
-                is_named = (
-                    event.trigger == Trigger.MESSAGE and isinstance(event.name, Static) and event.name.value == name
-                )
-                if is_named and element.kind not in (Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT):
-                    correlation = event.correlation_key
-                    found.append(
-                        Receiver(
-                            process_definition_id=row.process_id,
-                            process_definition_key=str(row.key),
-                            version=row.version,
-                            element_id=element.id,
-                            element_name=text_or_none(element.name),
-                            starts=element.kind == Kind.START_EVENT and element.scope == 0,
-                            correlation_key_expression=correlation.text if correlation is not None else None,
-                        )
-                    )
+        found += _receivers_of(definition, row, name)
     return found
+
+
+def _receivers_of(definition: Definition, row: StoredDefinition, name: str) -> list[Receiver]:
+    """Those of one version."""
+    return [
+        Receiver(
+            process_definition_id=row.process_id,
+            process_definition_key=str(row.key),
+            version=row.version,
+            element_id=element.id,
+            element_name=text_or_none(element.name),
+            starts=element.kind == Kind.START_EVENT and element.scope == 0,
+            correlation_key_expression=event.correlation_key.text if event.correlation_key is not None else None,
+        )
+        for element in definition.elements
+        if element.kind not in (Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT)
+        for event in element.events
+        if event.trigger == Trigger.MESSAGE and isinstance(event.name, Static) and event.name.value == name
+    ]
 
 
 ENDPOINTS = (

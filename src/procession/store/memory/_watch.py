@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from procession.jobs.kinds import JobState
+from procession.model.definition import Trigger
 from procession.store._shared.watching.looks import LETTERS
 from procession.store.memory._queue_jobs import Rows, Statement
 from procession.store.memory._queue_tables import QueueTables
@@ -174,6 +175,26 @@ def watch_incident_places(q: QueueTables, rows: Rows) -> Rows:
     return [(*place, count) for place, count in counts.items()]
 
 
+def watch_waiting(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    found = [
+        each.row
+        for each in q.tables.subscriptions.values()
+        if not each.taken
+        and each.row.trigger == Trigger.MESSAGE
+        and (each.row.tenant, each.row.name, each.row.correlation_key)
+        == (which["tenant"], which["name"], which["correlation_key"])
+    ]
+    found.sort(key=lambda row: row.key)
+    return [
+        (
+            *(row.key, row.instance, row.element_instance, row.element, row.definition, row.process_id, row.trigger),
+            *(row.name, row.correlation_key, row.once, row.tenant),
+        )
+        for row in found[: which["limit"]]
+    ]
+
+
 def watch_histories(q: QueueTables, keys: Rows, pattern: str, before: int, limit: int) -> Rows:
     text = pattern[1:-1].replace("\\%", "%").replace("\\_", "_").replace("\\\\", "\\").encode()
     found = [
@@ -228,7 +249,8 @@ STATEMENTS: Final[dict[str, Statement]] = {
         each.__name__: each
         for each in (
             *(find_instances, find_window, count_found, watch_marks, watch_revisions, watch_standing),
-            *(watch_incident_groups, watch_incidents, watch_incident_places, watch_histories, tally_history),
+            *(watch_incident_groups, watch_incidents, watch_incident_places, watch_waiting, watch_histories),
+            tally_history,
             *(read_tally_cursor, move_tally_cursor, add_tally, read_tally, read_tally_totals),
         )
     },

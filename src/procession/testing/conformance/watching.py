@@ -18,7 +18,16 @@ from procession.store.rows.watching import (
     duration_of,
 )
 from procession.testing.conformance.listing import incident_of, user_task_of
-from procession.testing.conformance.stage import ManualClock, apply, claim, new_job, next_step, service_job, start_step
+from procession.testing.conformance.stage import (
+    ManualClock,
+    apply,
+    claim,
+    new_job,
+    next_step,
+    service_job,
+    start_step,
+    waiting_for,
+)
 
 HORIZON_MS = 60_000  # after so long no store waits for a step that may still come
 
@@ -196,6 +205,18 @@ class TestWatching:
         assert len(await store.histories([one.instance], before=rows[1].position)) == 1
         assert len(await store.histories([one.instance, two.instance], limit=2)) == 2
         assert await store.histories([]) == []
+
+    async def test_who_waits_for_a_message_is_found_by_name_and_key(self, store: Store, keys: Keys) -> None:
+        steps = [start_step(keys, tenant="acme" if number == 2 else "") for number in range(3)]
+        for step in steps:
+            step.new_subscriptions = [waiting_for(keys, step), waiting_for(keys, step, correlation_key="B-1")]
+        await apply(store, keys, *steps)
+        found = await store.waiting_for("paid", "A-17")
+        assert [row.instance for row in found] == [steps[0].instance, steps[1].instance]
+        assert [row.instance for row in await store.waiting_for("paid", "A-17", limit=1)] == [steps[0].instance]
+        (theirs,) = await store.waiting_for("paid", "B-1", tenant="acme")
+        assert (theirs.instance, theirs.element, theirs.name) == (steps[2].instance, "wait-for-payment", "paid")
+        assert await store.waiting_for("paid", "a-17") == []
 
 
 class TestTally:

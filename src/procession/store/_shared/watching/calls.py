@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from procession.store._shared.queue.script import Script
 from procession.store._shared.watching import looks
-from procession.store.rows.reading import HistoryRow
+from procession.store.rows.reading import HistoryRow, StoredSubscription
 from procession.store.rows.watching import (
     FoundInstances,
     HistoryAt,
@@ -58,6 +58,12 @@ class WatchCalls:
     async def incident_places(self, *, definition: int = 0, look: int = 50_000) -> dict[tuple[int, str], int]:
         """Open incidents by element."""
         return await self._run_script(lambda _: looks.incident_places(definition, look), reads=True)
+
+    async def waiting_for(
+        self, name: str, correlation_key: str, *, tenant: str = "", limit: int = 100
+    ) -> list[StoredSubscription]:
+        """Subscriptions of instances to one message."""
+        return await self._run_script(lambda _: looks.waiting(name, correlation_key, tenant, limit), reads=True)
 
     async def histories(
         self, instances: Sequence[int], *, containing: str = "", before: int = 0, limit: int = 10_000

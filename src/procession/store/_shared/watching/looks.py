@@ -10,7 +10,7 @@ import msgspec
 from procession.errors import InvalidValue
 from procession.limits import SEARCH_VARIABLES_MAX
 from procession.store._shared.queue.script import Rows, Script, as_bytes, ask, ask_for
-from procession.store.rows.reading import HistoryRow, StoredIncident, StoredInstance
+from procession.store.rows.reading import HistoryRow, StoredIncident, StoredInstance, StoredSubscription
 from procession.store.rows.watching import (
     FoundInstances,
     HistoryAt,
@@ -24,6 +24,10 @@ from procession.store.rows.watching import (
 
 KEY_MAX: Final = 2**63 - 1
 LETTERS: Final = "abc"[:SEARCH_VARIABLES_MAX]  # of the variables that a search compares
+_SUBSCRIPTION: Final = (
+    *("key", "instance", "element_instance", "element", "definition", "process_id", "trigger", "name"),
+    *("correlation_key", "once", "tenant"),
+)
 _texts: Final = msgspec.json.Decoder(list[str]).decode
 
 
@@ -80,6 +84,15 @@ def incident_places(definition: int, look: int) -> Script[dict[tuple[int, str], 
     """Counts by definition and element."""
     rows = yield from ask_for("watch_incident_places", [{"definition": definition, "look": look}])
     return {(row[0], row[1]): row[2] for row in rows}
+
+
+def waiting(name: str, correlation_key: str, tenant: str, limit: int) -> Script[list[StoredSubscription]]:
+    """Subscriptions of instances to one message."""
+    which = {"name": name, "correlation_key": correlation_key, "tenant": tenant, "limit": limit}
+    return [
+        StoredSubscription(**dict(zip(_SUBSCRIPTION, row, strict=True)))
+        for row in (yield from ask_for("watch_waiting", [which]))
+    ]
 
 
 def histories(instances: Sequence[int], containing: str, before: int, limit: int) -> Script[list[HistoryRow]]:

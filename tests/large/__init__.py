@@ -1,0 +1,1 @@
+"""The database is large: see ``make large``."""
