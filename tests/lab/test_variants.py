@@ -15,7 +15,7 @@ def names(patterns: str, *, ceiling: bool = True) -> list[str]:
 
 def test_every_combination_of_way_history_and_commit_is_there_once():
     variants = all_variants()
-    assert len(variants) == len({variant.name for variant in variants}) == 12
+    assert len(variants) == len({variant.name for variant in variants}) == 14
     on_postgres = {(v.way, v.history, v.commit) for v in variants if v.database == "postgres"}
     assert on_postgres == {
         (way, history, commit)
@@ -24,6 +24,7 @@ def test_every_combination_of_way_history_and_commit_is_there_once():
         for commit in ("on", "async")
     }
     on_sqlite = {(v.way, v.history, v.commit) for v in variants if v.database == "sqlite"}
+    assert [v.name for v in variants if v.database == "mariadb"] == ["mariadb-methods", "mariadb-service"]
     assert on_sqlite == {(way, "activity", commit) for way in ("methods", "service") for commit in ("NORMAL", "FULL")}
 
 
@@ -31,7 +32,7 @@ def test_a_ceiling_comes_with_each_way_on_postgresql():
     assert names("postgres-methods") == ["postgres-methods-ceiling", "postgres-methods"]
     assert names("postgres-methods", ceiling=False) == ["postgres-methods"]
     assert names("sqlite-*-full") == ["sqlite-methods-full", "sqlite-service-full"]
-    assert len(names("*")) == 14
+    assert len(names("*")) == 16
 
 
 def test_a_name_that_fits_nothing_is_refused_with_those_that_would():

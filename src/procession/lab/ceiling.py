@@ -41,7 +41,7 @@ with i as (
 )
 insert into procession.history (instance, definition, at, events)
 select u.key, $2, now(), u.events from unnest($8, $12::json[]) as u (key, events)"""
-_STEP: Final = """
+STEP: Final = """
 with d as (
     delete from procession.job where job.key = any($7::bigint[]) and job.lease = 1
 ), i as (
@@ -55,7 +55,7 @@ with d as (
 )
 insert into procession.history (instance, definition, at, events)
 select u.key, $1, now(), u.events from unnest($8, $11::json[]) as u (key, events)"""
-_END: Final = """
+END: Final = """
 with d as (
     delete from procession.job where job.key = any($2::bigint[]) and job.lease = 1
 ), i as (
@@ -93,8 +93,8 @@ class Ceiling:
         job = (sample.definition, *sample.job)
         await self._open_lane(_START, (sample.process_id, *job))
         for _ in range(len(sample.states) - 2):
-            await self._open_lane(_STEP, job)
-        await self._open_lane(_END, (sample.definition,))
+            await self._open_lane(STEP, job)
+        await self._open_lane(END, (sample.definition,))
         return self
 
     async def __aexit__(

@@ -55,9 +55,9 @@ def driver_file(name: str) -> Path:
 
 def _install(spec: PeerSpec, folder: Path) -> Installed:
     folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
     make = _python if spec.language == "Python" else _node
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         return make(spec, folder)
     except subprocess.CalledProcessError as error:
         said = f"{error.stdout or ''}\n{error.stderr or ''}"

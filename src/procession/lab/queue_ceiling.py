@@ -35,7 +35,7 @@ where key = any(array(
     select key from procession.job where state = 0 and queue = $1 order by priority desc, run_at, key limit $2
     for no key update skip locked))
 returning key, lease, args"""
-_DELETE: Final = "delete from procession.job where key = any($1::bigint[]) and state = 1 and lease = 1"
+DELETE: Final = "delete from procession.job where key = any($1::bigint[]) and lease = 1"
 
 
 def ceiling_for(order: Order) -> Ceiling:
@@ -141,7 +141,9 @@ class DrainCeiling(Ceiling):
     ends_by_itself = False
 
     async def prepare(self) -> float | None:
-        """Fill the queue."""
+        """Fill the queue, unless that was done."""
+        if not self.order.fills:
+            return None
         await super().prepare()
         insert = await (await self.connect()).prepare(_INSERT)
         for begin in range(0, self.order.jobs, self.order.bulk):
@@ -152,7 +154,7 @@ class DrainCeiling(Ceiling):
     async def go(self) -> None:
         """Until no claim finds any."""
         claim = await (await self.connect()).prepare(_CLAIM)
-        delete = await (await self.connect()).prepare(_DELETE)
+        delete = await (await self.connect()).prepare(DELETE)
         claimed: asyncio.Queue[list[int]] = asyncio.Queue(maxsize=2)
 
         async def claim_all() -> None:

@@ -29,6 +29,7 @@ from procession.lab.peer_table import PEERS
 from procession.lab.progress import ProgressShow
 from procession.lab.queue_bench import QueueWritten, bench_queue
 from procession.lab.queue_orders import QueueOptions
+from procession.lab.queue_results import QueueSummary
 from procession.lab.queue_variants import all_queue_variants
 
 Measure = Callable[[ProgressShow, Callable[[QueueWritten], None]], Coroutine[Any, Any, Any]]
@@ -143,18 +144,26 @@ def print_queue(written: QueueWritten, *, json: bool) -> None:
         typer.echo(msgspec.json.encode(result).decode())
         return
     words = {str(variant["name"]): str(variant["words"]) for variant in result.variants}
-    rows = [
-        [
-            words[one.variant],
-            f"{one.median:,.3g} ms" if one.unit == "ms" else f"{one.median:,.0f}",
-            f"{one.least:,.3g} - {one.most:,.3g}" if one.unit == "ms" else f"{one.least:,.0f} - {one.most:,.0f}",
-            "" if one.p99_median is None else f"{one.p99_median:,.3g}",
-            "" if one.wal_bytes_per_job is None else f"{one.wal_bytes_per_job:,.0f}",
-            "" if one.jobs_per_commit is None else f"{one.jobs_per_commit:,.1f}",
-            "" if one.client_us_per_job is None else f"{one.client_us_per_job:,.1f}",
-            "" if one.database_us_per_job is None else f"{one.database_us_per_job:,.1f}",
-        ]
-        for one in result.summary
-    ]
-    columns = ["", "per second, or p50", "range", "p99 ms", "WAL bytes", "jobs/commit", "client µs", "database µs"]
+    rows = [[words[one.variant], *_cells(one)] for one in result.summary]
+    rows += [[peer.name, peer.problem, "", "", "", ""] for peer in result.peers if peer.problem]
+    columns = ["", "per second, or p50", "p99 ms", "log bytes", "jobs per commit", "CPU µs, client + database"]
     print_tables(columns, rows, result.bars, (written.json_file, written.html_file))
+
+
+def _cells(one: QueueSummary) -> list[str]:
+    """The figures of a variant, as a line of a table."""
+    middle, least, most = (f"{value:,.3g}" if one.unit == "ms" else f"{value:,.0f}" for value in _spread(one))
+    unit = " ms" if one.unit == "ms" else ""
+    ranged = f" ({least} - {most})" if one.rounds > 1 else ""
+    used = [value for value in (one.client_us_per_job, one.database_us_per_job) if value is not None]
+    return [
+        f"{middle}{unit}{ranged}",
+        "" if one.p99_median is None else f"{one.p99_median:,.3g}",
+        "" if one.wal_bytes_per_job is None else f"{one.wal_bytes_per_job:,.0f}",
+        "" if one.jobs_per_commit is None else f"{one.jobs_per_commit:,.1f}",
+        " + ".join(f"{value:,.1f}" for value in used),
+    ]
+
+
+def _spread(one: QueueSummary) -> tuple[float, float, float]:
+    return one.median, one.least, one.most

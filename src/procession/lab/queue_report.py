@@ -37,7 +37,7 @@ def queue_page(result: QueueResult) -> str:
         banner("Interrupted: this page shows what was measured until then.") if result.interrupted else "",
         section("Promised and found", bars_table(result.bars)),
         section("At a glance", _glance(result, variants)),
-        section("Who is measured", _peers(result.peers)),
+        section("Who is measured", _peers(result, variants)),
         section("Workload by workload", *_charts(result, variants)),
         section("What a job costs", _costs(result, variants)),
         section("Every run", _runs(result.runs, variants)),
@@ -56,16 +56,21 @@ def who(variant: Variant) -> str:
 
 
 def _glance(result: QueueResult, variants: dict[str, Variant]) -> str:
-    """A line per subject and store, a column per workload."""
-    workloads = _workloads(variants)
-    rows: dict[str, dict[str, str]] = {}
+    """Every figure: subjects and stores against workloads, the longer side down the page."""
+    workloads = {name: _heading(workload) for name, workload in _workloads(variants).items()}
+    found: dict[tuple[str, str], str] = {}
     for one in result.summary:
         variant = variants[one.variant]
-        rows.setdefault(who(variant), {})[str(variant["workload"]["name"])] = _figure(one)
-    columns = [_heading(workload) for workload in workloads.values()]
-    return table(
-        ["", *columns], [[escape(name), *(found.get(key, DASH) for key in workloads)] for name, found in rows.items()]
-    )
+        found[who(variant), str(variant["workload"]["name"])] = _figure(one)
+    subjects = [who(variant) for variant in variants.values()] + [peer.name for peer in result.peers]
+    names = list(dict.fromkeys(subjects))
+    if len(names) < len(workloads):
+        rows = [
+            [escape(heading), *(found.get((name, key), DASH) for name in names)] for key, heading in workloads.items()
+        ]
+        return table(["", *names], rows)
+    rows = [[escape(name), *(found.get((name, key), DASH) for key in workloads)] for name in names]
+    return table(["", *workloads.values()], rows)
 
 
 def _workloads(variants: dict[str, Variant]) -> dict[str, dict[str, Any]]:
@@ -87,19 +92,34 @@ def _figure(one: QueueSummary) -> str:
     return f"{number(one.median)}{ranged}"
 
 
-def _peers(peers: Sequence[Peer]) -> str:
-    """Versions and settings of the others, and why one has no figures."""
+def _peers(result: QueueResult, variants: dict[str, Variant]) -> str:
+    """Versions and settings of the others, and why one has no figures, or failed."""
     rows = [
         [
             escape(peer.name),
             escape(peer.version) or DASH,
             escape(peer.language),
-            f'<div class="words">{escape(peer.settings)}<small>{escape(peer.source)}</small></div>',
-            f'<span class="bad">{escape(peer.problem)}</span>',
+            _words(escape(peer.settings) + f"<small>{escape(peer.source)}</small>"),
+            _words(f'<span class="bad">{escape("; ".join(_problems(peer, result, variants)))}</span>'),
         ]
-        for peer in peers
+        for peer in result.peers
     ]
     return table(["", "version", "", "settings, as its documents recommend for throughput", ""], rows)
+
+
+def _problems(peer: Peer, result: QueueResult, variants: dict[str, Variant]) -> list[str]:
+    """Why it could not be installed, and which workloads it failed in, each once."""
+    failed = {
+        f"{variants[run.variant]['workload']['name']}: {run.problem}": None
+        for run in result.runs
+        if run.problem and variants[run.variant]["subject"] == peer.name
+    }
+    return [peer.problem, *failed] if peer.problem else list(failed)
+
+
+def _words(markup: str) -> str:
+    """A cell of words, not of figures."""
+    return f'<div class="words">{markup}</div>'
 
 
 def _charts(result: QueueResult, variants: dict[str, Variant]) -> list[str]:

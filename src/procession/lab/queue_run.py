@@ -78,7 +78,10 @@ class QueueMeasurement:
         run, database = self.run, self._database
         run.flushes_before_per_s = await database.flushes_per_s(self._options.probe_s)
         try:
-            ready = await self._drivers.start(self._orders())
+            fills = self._workload.kind != "drain" or not self._means.seen_in_database
+            if not fills:
+                await self._fill()
+            ready = await self._drivers.start(self._orders(fills=fills))
             run.starts_per_s = _rate_alone(ready)
             await database.settle()
             await database.begin_work()
@@ -94,15 +97,23 @@ class QueueMeasurement:
             raise
         await self._conclude()
 
-    def _orders(self) -> list[Order]:
-        """What each process does; the first one makes the schema and fills the queue, all work."""
+    async def _fill(self) -> None:
+        """Let a process of its own make the schema and fill the queue: with its end its sessions' work is counted."""
+        filler = Drivers(self._means.command, self._means.environment)
+        try:
+            await filler.start(self._orders(fills=True)[:1])
+        finally:
+            await filler.end()
+
+    def _orders(self, *, fills: bool) -> list[Order]:
+        """What each process does; the first one makes the schema, and fills the queue unless that was done."""
         workload, options = self._workload, self._options
         return [
             Order(
                 workload=workload.kind,
                 url=self._database.url,
                 jobs=self.run.jobs,
-                fills=number == 0,
+                fills=fills and number == 0,
                 callers=workload.callers,
                 concurrency=options.concurrency,
                 sleep_ms=workload.sleep_ms,

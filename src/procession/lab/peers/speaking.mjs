@@ -91,7 +91,7 @@ export async function speak(make) {
     state.order = JSON.parse(await next());
     const queue = await make(state.order);
     await queue.open?.();
-    if (state.order.workload === 'drain') {
+    if (state.order.workload === 'drain' && state.order.fills) {
       for (let begin = 0; begin < state.order.jobs; begin += state.order.bulk) {
         await queue.insertMany(Math.min(state.order.bulk, state.order.jobs - begin));
       }

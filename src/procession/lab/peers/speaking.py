@@ -71,7 +71,7 @@ class Queue:
     async def prepare(self) -> None:
         """Everything before the word to go."""
         await self.open()
-        if self.order["workload"] == "drain":
+        if self.order["workload"] == "drain" and self.order["fills"]:
             await self.fill(self.order["jobs"])
 
     async def bulk(self) -> None:
