@@ -4,10 +4,12 @@
 // that was lost. The stream is read by fetch, because EventSource cannot say who asks.
 
 import { useEffect, useRef } from "preact/hooks";
-import { api, credentials, Problem } from "@/base/api";
+import { api, credentials, Problem, withQuery } from "@/base/api";
 import { useStored } from "@/base/stored";
 
-export type Topic = "counts" | "instances" | "jobs" | "incidents" | "tasks" | "definitions" | "decisions" | "batches" | "nodes" | "recurring" | "limits";
+type Kind = "counts" | "instances" | "jobs" | "incidents" | "tasks" | "definitions" | "decisions" | "batches" | "nodes" | "recurring" | "limits";
+/** `instance:KEY` is one instance alone: the server watches those that somebody looks at. */
+export type Topic = Kind | `instance:${string}`;
 
 interface Hint {
   topic: Topic | "all";
@@ -49,6 +51,7 @@ export function useLive(topics: Topic[], call: () => void): void {
     };
     readers.add(reader);
     start();
+    setTimeout(watchInstances); // once all that is shown has said what it is about
     return () => {
       readers.delete(reader);
       clearTimeout(timer);
@@ -73,22 +76,44 @@ function start(): void {
   void listen();
 }
 
+const INSTANCES_MAX = 20; // that the server watches for one listener
+let watched = new Set<string>(); // of the stream that is open
+let lastId = ""; // how far was heard
+let isAgain = false; // the stream was closed by us, to be opened with other instances
+
+function instancesShown(): string[] {
+  const topics = [...readers].flatMap((reader) => [...reader.topics]).filter((topic) => topic.startsWith("instance:"));
+  return [...new Set(topics.map((topic) => topic.slice("instance:".length)))].slice(0, INSTANCES_MAX);
+}
+
+/** Opens the stream anew if an instance is shown that it does not watch. */
+function watchInstances(): void {
+  if (control === undefined || instancesShown().every((key) => watched.has(key))) return;
+  isAgain = true;
+  control.abort();
+}
+
 async function listen(): Promise<void> {
   let pause = 1_000;
   for (;;) {
     control = new AbortController();
+    isAgain = false;
     const began = Date.now();
+    const shown = instancesShown();
+    watched = new Set(shown);
     try {
-      const answer = await api.raw("/api/events", control.signal, { accept: "text/event-stream" });
+      const path = withQuery("/api/events", { instance: shown.join(","), lastEventId: lastId });
+      const answer = await api.raw(path, control.signal, { accept: "text/event-stream" });
       if (!answer.headers.get("content-type")?.startsWith("text/event-stream") || !answer.body) {
         throw new Problem(501, "No events", "");
       }
       liveness.set("live");
-      tell({ topic: "all" });
+      if (!lastId) tell({ topic: "all" });
       await read(answer.body);
     } catch {
       // polling goes on meanwhile
     }
+    if (isAgain) continue;
     liveness.set("polling");
     pause = Date.now() - began > 10_000 ? 1_000 : Math.min(pause * 2, RETRY_MS_MAX);
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -109,6 +134,7 @@ async function read(body: ReadableStream<Uint8Array>): Promise<void> {
 }
 
 function hear(event: string): void {
+  lastId = /^id: ?(.*)$/m.exec(event)?.[1] ?? lastId;
   const lines = event.split(/\r?\n/).filter((line) => line.startsWith("data:"));
   const data = lines.map((line) => line.slice(5).trimStart()).join("\n");
   if (!data) return;

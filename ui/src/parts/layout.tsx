@@ -3,7 +3,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Link } from "@/base/route";
+import { useWords } from "@/base/words";
 import { Icon } from "@/parts/icons";
+import { words } from "@/parts/words";
 
 export interface Crumb {
   title: string;
@@ -12,6 +14,7 @@ export interface Crumb {
 
 /** The title of the page, the way to it, and what can be done. */
 export function PageHead(props: { title: string; crumbs?: Crumb[]; subtitle?: ComponentChildren; actions?: ComponentChildren }): JSX.Element {
+  const t = useWords(words);
   useEffect(() => {
     document.title = `${props.title} · Procession`;
   }, [props.title]);
@@ -19,7 +22,7 @@ export function PageHead(props: { title: string; crumbs?: Crumb[]; subtitle?: Co
     <header class="page-head">
       <div class="page-title">
         {props.crumbs && (
-          <nav class="crumbs" aria-label="…">
+          <nav class="crumbs" aria-label={t.crumbs}>
             {props.crumbs.map((crumb) => (
               <span key={crumb.title}>
                 {crumb.to ? <Link to={crumb.to}>{crumb.title}</Link> : crumb.title}

@@ -1,7 +1,7 @@
 // One instance: where it stands and why, the path that it took, everything that happened, and what can be done about it.
 
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { useAsk, useList } from "@/base/ask";
 import { readBpmn, type BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
@@ -27,7 +27,9 @@ import "@/pages/instance/instance.css";
 export default function InstancePage({ params }: PageProps): JSX.Element {
   const t = useWords(words);
   const key = params.key ?? "";
-  const instance = useAsk(`instance ${key}`, (signal) => instanceOf(key, signal), ["instances", "incidents"]);
+  const [known, setKnown] = useState(false);
+  const instance = useAsk(`instance ${key}`, (signal) => instanceOf(key, signal), known ? [`instance:${key}`] : ["instances"]);
+  useEffect(() => setKnown(instance.data !== undefined), [instance.data === undefined]); // the server watches only what is there
   if (!instance.data) {
     return (
       <>
@@ -44,7 +46,7 @@ function Loaded({ instance, problem, reload }: { instance: Instance; problem: Re
   const key = instance.processInstanceKey;
   const [element, setElement] = useQuery("element");
   const [wish, setWish] = useState<Wish | null>(null);
-  const now = useAsk(`now ${key}`, (signal) => nowOf(key, signal), ["instances", "jobs", "incidents", "tasks"]);
+  const now = useAsk(`now ${key}`, (signal) => nowOf(key, signal), [`instance:${key}`, "jobs"]);
   const xml = useAsk(`xml ${instance.processDefinitionKey}`, (signal) => xmlOf(instance.processDefinitionKey, signal));
   const story = useList<Entry>(
     `timeline ${key}`,
@@ -52,7 +54,7 @@ function Loaded({ instance, problem, reload }: { instance: Instance; problem: Re
       const { items, endCursor } = await timelineOf(key, after, signal);
       return { items, page: { endCursor } };
     },
-    ["instances", "incidents"],
+    [`instance:${key}`],
   );
   const again = (): void => {
     reload();

@@ -27,7 +27,7 @@ export function Variables({ instance, now, model }: VariablesProps): JSX.Element
   const [text, setText] = useState("");
   const [editing, setEditing] = useState<Partial<Variable> | null>(null);
   const key = instance.processInstanceKey;
-  const asked = useAsk(`variables ${key}`, (signal) => variablesOf(key, signal), ["instances"]);
+  const asked = useAsk(`variables ${key}`, (signal) => variablesOf(key, signal), [`instance:${key}`]);
   const rows = asked.data?.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
   const canEdit = instance.state === "ACTIVE" || instance.state === "SUSPENDED";
   const scopeName = (scope: string): string => {

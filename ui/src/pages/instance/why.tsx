@@ -5,9 +5,9 @@ import { useState } from "preact/hooks";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
 import { Link } from "@/base/route";
-import { useWords } from "@/base/words";
+import { number, useWords } from "@/base/words";
 import { Button } from "@/parts/button";
-import { When } from "@/parts/data";
+import { Badge, When } from "@/parts/data";
 import { PublishDialog, RetryDialog, type Retry } from "@/pages/instance/dialogs";
 import type { ActiveElement, Now, Subscription } from "@/pages/instance/data";
 import { words, type Words } from "@/pages/instance/words";
@@ -27,19 +27,19 @@ export function Why({ instance, now, model, onDone, onMove }: WhyProps): JSX.Ele
   const [publishing, setPublishing] = useState<Subscription | null>(null);
   const [retrying, setRetrying] = useState<Retry | null>(null);
   const scopes = new Set(now.elements.map((each) => model?.elements.get(each.elementId)?.parent));
-  const leaves = now.elements.filter((each) => !scopes.has(each.elementId));
+  const leaves = alike(now.elements.filter((each) => !scopes.has(each.elementId)));
   if (instance.state === "SUSPENDED") return <p class="why-plain">{t.suspended}</p>;
   if (leaves.length === 0) return <p class="why-plain">{t.goesOn}</p>;
   return (
     <ul class="why">
-      {leaves.slice(0, SHOWN_MAX).map((element) => {
+      {leaves.slice(0, SHOWN_MAX).map(({ element, count }) => {
         const message = now.subscriptions.find((each) => each.trigger === "MESSAGE" && belongs(each.elementId, element, model));
         const task = now.userTasks.find((each) => each.elementId === element.elementId);
         const incident = now.incidents.find((each) => each.elementInstanceKey === element.elementInstanceKey);
         return (
           <li key={element.elementInstanceKey} class={incident ? "failing" : ""}>
             <p>
-              <strong>{t.waitsAt(element.elementName || element.elementId)}</strong> <Sentence element={element} now={now} model={model} />
+              <strong>{t.waitsAt(element.elementName || element.elementId)}</strong> {count > 1 && <Badge tone="active">× {number(count)}</Badge>} <Sentence element={element} now={now} model={model} />
             </p>
             {incident && <pre class="why-problem">{incident.errorMessage}</pre>}
             <div class="row">
@@ -56,6 +56,20 @@ export function Why({ instance, now, model, onDone, onMove }: WhyProps): JSX.Ele
       {retrying && <RetryDialog retry={retrying} onClose={() => setRetrying(null)} onDone={onDone} />}
     </ul>
   );
+}
+
+/** Instances of one element that wait alike are one line; the body around them waits for them, which says nothing new. */
+function alike(elements: ActiveElement[]): { element: ActiveElement; count: number }[] {
+  const groups = new Map<string, { element: ActiveElement; count: number }>();
+  const many = new Set(elements.filter(({ elementId }, index) => elements.findIndex((each) => each.elementId === elementId) !== index).map(({ elementId }) => elementId));
+  for (const element of elements) {
+    if (many.has(element.elementId) && element.waitsFor.endsWith("within it")) continue;
+    const key = element.incidentKey ?? element.elementId;
+    const found = groups.get(key);
+    if (found) found.count += 1;
+    else groups.set(key, { element, count: 1 });
+  }
+  return [...groups.values()];
 }
 
 /** Whether what waits at `id` belongs to an active element: itself, or an event at its border. */
