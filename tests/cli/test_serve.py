@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import signal
 
+import grpc
 import httpx
+from pyzeebe.proto.gateway_pb2 import TopologyRequest
+from pyzeebe.proto.gateway_pb2_grpc import GatewayStub
 
 
 def address(serving) -> str:
@@ -66,6 +69,31 @@ def test_without_identity_it_binds_nothing_but_the_loopback(command):
     refused = command("serve", "--no-identity", "--host", "0.0.0.0", "--json")
     assert refused.code == 1
     assert "loopback" in refused.error["message"]
+
+
+def test_the_zeebe_gateway_stands_beside_it(shop, run_process):
+    where = ("--no-identity", "--port", "0", "--grpc-address", "127.0.0.1:0")
+    serving = run_process("serve", *where, "--json", "--url", shop.url)
+    address(serving)
+    gateway = next(event["grpc"] for event in serving.events() if event["event"] == "serving")
+    with grpc.insecure_channel(gateway) as channel:
+        answer = GatewayStub(channel).Topology(TopologyRequest(), timeout=20, wait_for_ready=True)
+    assert answer.clusterSize == 1
+    serving.signal(signal.SIGTERM)
+    assert serving.ended() == 0
+
+
+def test_a_gateway_that_cannot_be(command, tmp_path):
+    for options, words in (
+        (("--grpc-address", "nowhere"), "HOST:PORT"),
+        (("--grpc-address", "127.0.0.1:99999"), "HOST:PORT"),
+        (("--grpc", "--grpc-key", str(tmp_path / "key.pem")), "together"),
+        (("--grpc", "--grpc-key", str(tmp_path / "x"), "--grpc-certificate", str(tmp_path / "y")), "cannot be read"),
+        (("--grpc-address", "0.0.0.0:0"), "loopback"),
+    ):
+        refused = command("serve", "--no-identity", "--port", "0", *options, "--json")
+        assert refused.code == 1
+        assert words in refused.error["message"]
 
 
 def test_options_that_cannot_work_are_refused(command):

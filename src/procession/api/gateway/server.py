@@ -53,6 +53,10 @@ def _options(settings: GrpcSettings) -> list[tuple[str, int]]:
         ("grpc.max_metadata_size", METADATA_BYTES_MAX),
         ("grpc.absolute_max_metadata_size", METADATA_BYTES_MAX),
         ("grpc.max_concurrent_streams", settings.streams_max),
+        # Calls that have come and that we have not looked at yet: all workers come at once after a restart. gRPC's own
+        # bound is 1,000, beyond which it cancels by chance.
+        ("grpc.server.max_pending_requests", settings.calls_max),
+        ("grpc.server.max_pending_requests_hard_limit", 2 * settings.calls_max),
         ("grpc.so_reuseport", 0),  # two servers on one port would share it in silence
         # A peer that vanished without a word is found out; a client that asks all the time whether we live is cut off.
         ("grpc.keepalive_time_ms", settings.keep_alive_s * 1_000),
