@@ -20,7 +20,7 @@ import { Family, Incidents, Jobs, Waits } from "@/pages/instance/lists";
 import { MoveDialog, type Wish } from "@/pages/instance/move";
 import { TimelineView } from "@/pages/instance/timeline";
 import { Variables } from "@/pages/instance/variables";
-import { Why } from "@/pages/instance/why";
+import { alike, Why } from "@/pages/instance/why";
 import { words, type Words } from "@/pages/instance/words";
 import "@/pages/instance/instance.css";
 
@@ -167,9 +167,9 @@ function Facts({ instance }: { instance: Instance }): JSX.Element {
 function badgesOf(now: Now | undefined, instance: Instance, t: Words): Record<string, ElementBadge[]> {
   const badges: Record<string, ElementBadge[]> = {};
   const counts = new Map<string, { name: string; count: number }>();
-  for (const each of now?.elements ?? []) {
-    const found = counts.get(each.elementId) ?? { name: each.elementName || each.elementId, count: 0 };
-    counts.set(each.elementId, { ...found, count: found.count + 1 });
+  for (const { element, count } of alike(now?.elements ?? [])) {
+    const found = counts.get(element.elementId) ?? { name: element.elementName || element.elementId, count: 0 };
+    counts.set(element.elementId, { ...found, count: found.count + count });
   }
   const isDraggable = instance.state === "ACTIVE" && may("operator");
   for (const [id, { name, count }] of counts) badges[id] = [{ kind: "token", text: String(count), title: t.token(name, count), isDraggable }];

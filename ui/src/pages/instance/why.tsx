@@ -59,7 +59,7 @@ export function Why({ instance, now, model, onDone, onMove }: WhyProps): JSX.Ele
 }
 
 /** Instances of one element that wait alike are one line; the body around them waits for them, which says nothing new. */
-function alike(elements: ActiveElement[]): { element: ActiveElement; count: number }[] {
+export function alike(elements: ActiveElement[]): { element: ActiveElement; count: number }[] {
   const groups = new Map<string, { element: ActiveElement; count: number }>();
   const many = new Set(elements.filter(({ elementId }, index) => elements.findIndex((each) => each.elementId === elementId) !== index).map(({ elementId }) => elementId));
   for (const element of elements) {
