@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { problemOf, useAct } from "@/base/ask";
+import { problemOf, useAct, useAsk } from "@/base/ask";
 import { Link, navigate } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Badge } from "@/parts/data";
@@ -15,10 +15,10 @@ import { SUFFIXES, type Kind } from "./editors/editor";
 import { download } from "./files";
 import { mayClose } from "./opening";
 import { Problems } from "./problems";
-import { deploy, deployedFile } from "./server";
+import { deploy, deployedFile, versionsOf } from "./server";
 import { StartDialog } from "./start";
 import { words } from "./words";
-import { useWorkbench, workbench } from "./workbench";
+import { useWorkbench, workbench, type OpenFile } from "./workbench";
 import "./modeler.css";
 
 const KINDS: readonly string[] = Object.keys(SUFFIXES);
@@ -153,7 +153,7 @@ function Bar({ isBusy, onDeploy, onStart }: { isBusy: boolean; onDeploy: () => v
         <div class="row">
           <h1 class="unseen">{file?.name}</h1>
           <input aria-label={t.fileName} value={file?.name} size={Math.max(10, file?.name.length ?? 0)} onChange={(event) => bench.rename(suffixed(event.currentTarget.value, file?.kind ?? "bpmn", file?.name ?? ""))} />
-          {file?.origin && <Badge>{t.version(file.origin.version)}</Badge>}
+          {file?.origin && <Versions origin={file.origin} />}
           {(bench.isChanged || !file?.origin) && <Badge tone="warn"><span class="dot" aria-hidden="true" />{t.unsaved}</Badge>}
         </div>
       </div>
@@ -169,6 +169,30 @@ function Bar({ isBusy, onDeploy, onStart }: { isBusy: boolean; onDeploy: () => v
         <Button kind="primary" icon="upload" role="deployer" disabled={isOff} isBusy={isBusy} title={`${t.deploy} (Ctrl+Enter)`} onClick={onDeploy}>{t.deploy}</Button>
       </div>
     </header>
+  );
+}
+
+/** Which version is open, and the way to the others. */
+function Versions({ origin }: { origin: NonNullable<OpenFile["origin"]> }): JSX.Element {
+  const t = useWords(words);
+  const { kind, id, key, version } = origin;
+  const asked = useAsk(`versions ${kind} ${id} ${key}`, (signal) => versionsOf(kind, id, signal), ["definitions", "decisions"]);
+  const others = asked.data?.filter((each) => each.key !== key) ?? [];
+  if (others.length === 0) return <Badge>{t.version(version)}</Badge>;
+  const choose = async (select: HTMLSelectElement): Promise<void> => {
+    const chosen = select.value;
+    select.value = key; // until it is open
+    if (await mayClose()) {
+      workbench.close();
+      navigate(`/modeler/deployed/${kind}/${chosen}`);
+    }
+  };
+  return (
+    <select class="modeler-version" aria-label={t.versions} value={key} onChange={(event) => void choose(event.currentTarget)}>
+      {[{ key, version }, ...others].sort((one, other) => other.version - one.version).map((each) => (
+        <option key={each.key} value={each.key}>{t.version(each.version)}</option>
+      ))}
+    </select>
   );
 }
 

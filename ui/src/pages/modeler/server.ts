@@ -115,6 +115,27 @@ export async function deployedFile(kind: Kind, key: string): Promise<{ about: De
   }
 }
 
+/** Every version of what a file was deployed as, the newest first. */
+export async function versionsOf(kind: Kind, id: string, signal: AbortSignal): Promise<{ key: string; version: number }[]> {
+  const page = { limit: LISTED_MAX };
+  const newest = (rows: { key: string; version: number }[]): { key: string; version: number }[] =>
+    rows.sort((one, other) => other.version - one.version);
+  switch (kind) {
+    case "bpmn": {
+      const found = await api.search<Definition>("/v2/process-definitions/search", { filter: { processDefinitionId: id }, page }, signal);
+      return newest(found.items.map((row) => ({ key: row.processDefinitionKey, version: row.version })));
+    }
+    case "dmn": {
+      const found = await api.search<Requirements>("/v2/decision-requirements/search", { filter: { decisionRequirementsId: id }, page }, signal);
+      return newest(found.items.map((row) => ({ key: row.decisionRequirementsKey, version: row.version })));
+    }
+    case "form": {
+      const found = await api.search<Resource>("/v2/resources/search", { filter: { resourceId: id }, page }, signal);
+      return newest(found.items.filter(isForm).map((row) => ({ key: row.resourceKey, version: row.version })));
+    }
+  }
+}
+
 // -- deploying -------------------------------------------------------------------------------------------------------
 interface DeployedItem {
   processDefinition?: { processDefinitionId: string; processDefinitionKey: string; processDefinitionVersion: number } | null;

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Problem } from "@/base/api";
 import { problemOf } from "@/base/ask";
 import { useStored } from "@/base/stored";
+import { language } from "@/base/words";
 import { openEditor, type Editor, type Finding, type Kind } from "./editors/editor";
 import { sorted } from "./editors/findings";
 import { lint } from "./server";
@@ -44,6 +45,7 @@ class Workbench {
     addEventListener("beforeunload", (event) => {
       if (this.isChanged) event.preventDefault();
     });
+    language.listen(() => void this.again());
   }
 
   /** A file that was left changed when the tab was closed. */
@@ -108,6 +110,13 @@ class Workbench {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.check(), LINT_MS);
     this.tell();
+  }
+
+  /** The same file in an editor that speaks the other language. */
+  private async again(): Promise<void> {
+    const { editor, file } = this;
+    if (!editor || !file || editor.isSimulating()) return;
+    await this.open({ ...file, content: await editor.content() }, { isNew: this.isChanged });
   }
 
   /** Asks for the server's rules, marks what they find, and keeps what is not deployed yet. */

@@ -21,7 +21,8 @@ import { fitBeside, type Canvas } from "@/parts/bpmn-io/fit";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import { translateModule } from "@/parts/bpmn-io/translate";
 import type { Editor, Finding, Opened, Places, Told } from "./editor";
-import { fieldOf, worst } from "./findings";
+import { fieldOf } from "./findings";
+import { badge } from "./badge";
 import { laidOut } from "@/parts/bpmn-io/bpmn-layout";
 
 interface Shape {
@@ -169,15 +170,4 @@ function middleOf(points: { x: number; y: number }[]): { top: number; left: numb
   const after = points[Math.ceil((points.length - 1) / 2)] ?? before;
   const next = before === after ? before : after;
   return { top: (before.y + next.y) / 2 - top - 9, left: (before.x + next.x) / 2 - left - 9 };
-}
-
-function badge(findings: Finding[], choose: () => void): HTMLElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = `finding-mark ${worst(findings)}`;
-  button.textContent = findings.length > 1 ? String(findings.length) : worst(findings) === "info" ? "i" : "!";
-  button.title = findings.map((finding) => finding.message).join("\n");
-  button.setAttribute("aria-label", button.title);
-  button.addEventListener("click", choose);
-  return button;
 }

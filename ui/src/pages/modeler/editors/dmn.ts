@@ -16,12 +16,18 @@ import { fitBeside, type Canvas } from "@/parts/bpmn-io/fit";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
 import { translateModule } from "@/parts/bpmn-io/translate";
 import type { Editor, Finding, Opened, Places, Told, View } from "./editor";
+import { badge } from "./badge";
 import { worst } from "./findings";
 
 const KINDS = { drd: "graph", decisionTable: "table", literalExpression: "expression", boxedExpression: "expression" } as const;
 const COLOURS = { defaultFillColor: "var(--diagram-fill)", defaultStrokeColor: "var(--diagram-stroke)", defaultLabelColor: "var(--diagram-label)" };
 const MARK = "finding-in-table";
 const PALETTE_PX = 80;
+
+interface Overlays {
+  add(element: string, type: string, overlay: { position: object; html: HTMLElement }): void;
+  remove(filter: { type: string }): void;
+}
 
 interface Stack {
   canUndo(): boolean;
@@ -68,7 +74,11 @@ class DmnEditor implements Editor {
     modeler.on("viewer.created", ({ viewer }) => viewer?.on("commandStack.changed", ({ trigger }) => trigger !== "clear" && told.changed()));
     modeler.on("views.changed", () => {
       told.viewed();
-      requestAnimationFrame(() => this.mark(this.findings));
+      // the panel comes and goes with the view: only then is it known how much room there is
+      requestAnimationFrame(() => requestAnimationFrame(() => {
+        this.fit();
+        this.mark(this.findings);
+      }));
     });
   }
 
@@ -134,6 +144,20 @@ class DmnEditor implements Editor {
     for (const old of document.querySelectorAll(`.${MARK}`)) old.classList.remove(MARK, "error", "warning", "info");
     for (const [id, of] of Map.groupBy(findings, (finding) => finding.elementId)) {
       this.cell(id)?.classList.add(MARK, worst(of));
+    }
+    this.markGraph(findings);
+  }
+
+  /** In the graph a decision bears the marks of all that stands in it. */
+  private markGraph(findings: Finding[]): void {
+    if (this.modeler.getActiveView()?.type !== "drd") return;
+    const overlays = this.modeler.getActiveViewer()?.get<Overlays>("overlays");
+    overlays?.remove({ type: MARK });
+    const views = this.modeler.getViews().filter((view) => view.type !== "drd");
+    for (const { element } of views) {
+      const own = findings.filter((finding) => finding.elementId === element.id || holds(element, finding.elementId));
+      const [first] = own;
+      if (first) overlays?.add(element.id, MARK, { position: { top: -9, right: 11 }, html: badge(own, () => this.select(first)) });
     }
   }
 
