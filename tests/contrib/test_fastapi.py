@@ -2,8 +2,9 @@
 
 # No `from __future__ import annotations`: FastAPI reads those of routes, and of local names only as they are.
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
-from procession import Procession
+from procession import FlowJob, Procession
 from procession.contrib.fastapi import (
     SyncTransaction,
     Transaction,
@@ -237,3 +238,20 @@ async def no_application_stays_open() -> AsyncIterator[None]:
     yield
     left = [task for task in asyncio.all_tasks() if task.get_name().startswith("procession")]
     assert left == []
+
+
+async def test_a_flow_belongs_to_the_requests_transaction(tmp_path):
+    app = Procession(f"sqlite:///{tmp_path / 'jobs.db'}")
+    flow = [FlowJob("pack", "pack"), FlowJob("send", "send", after=["pack"])]
+    await app.open(run_workers=False)
+    with closing(sqlite3.connect(tmp_path / "jobs.db")) as connection:
+        await Transaction(app, connection).enqueue_flow(flow)
+        connection.rollback()
+        there = await Transaction(app, connection).enqueue_flow(flow)
+        connection.commit()
+    await app.run_until_idle()
+    assert {job.job_key: job.state for job in await app.jobs()} == {
+        there["pack"].job_key: "READY",
+        there["send"].job_key: "AWAITING",
+    }
+    await app.close()

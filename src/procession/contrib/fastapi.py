@@ -15,7 +15,7 @@ session, an asyncpg connection within a transaction. It commits and rolls back b
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Literal, Unpack
 
@@ -24,6 +24,7 @@ from fastapi import Depends, FastAPI
 from procession.app import Procession
 from procession.app.adapters import Connection
 from procession.app.deployments import File
+from procession.app.flows import FlowJob
 from procession.app.job_rows import EnqueueOptions
 from procession.app.queueing import EnqueuedJob
 from procession.app.sync import StartOptions
@@ -92,6 +93,10 @@ class Transaction:
         """See ``Procession.enqueue``: the job is there when the request's transaction commits."""
         return await self.app.enqueue(type, args, connection=self.connection, **options)
 
+    async def enqueue_flow(self, jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+        """See ``Procession.enqueue_flow``: the jobs are there when the request's transaction commits."""
+        return await self.app.enqueue_flow(jobs, connection=self.connection)
+
 
 class SyncTransaction:
     """The same for routes that are plain functions, which FastAPI runs in threads."""
@@ -112,6 +117,10 @@ class SyncTransaction:
     ) -> EnqueuedJob:
         """See ``Procession.enqueue``: the job is there when the request's transaction commits."""
         return self.app.sync.open().enqueue(type, args, connection=self.connection, **options)
+
+    def enqueue_flow(self, jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+        """See ``Procession.enqueue_flow``: the jobs are there when the request's transaction commits."""
+        return self.app.sync.open().enqueue_flow(jobs, connection=self.connection)
 
 
 def in_transaction(

@@ -26,17 +26,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from procession.contrib.django.application import DjangoProcession
-    from procession.contrib.django.transactions import enqueue, start
+    from procession.contrib.django.transactions import enqueue, enqueue_flow, start
 
     app: DjangoProcession
 
 _HOMES = {
     "app": "procession.contrib.django.application",
     "enqueue": "procession.contrib.django.transactions",
+    "enqueue_flow": "procession.contrib.django.transactions",
     "start": "procession.contrib.django.transactions",
 }
 
-__all__ = ["app", "enqueue", "start"]
+__all__ = ["app", "enqueue", "enqueue_flow", "start"]
 
 
 def __getattr__(name: str) -> object:

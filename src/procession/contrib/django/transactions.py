@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from django.db import connections
@@ -10,6 +11,7 @@ from procession.contrib.django.application import app
 
 if TYPE_CHECKING:
     from procession.app.adapters import Connection
+    from procession.app.flows import FlowJob
     from procession.app.job_rows import EnqueueOptions
     from procession.app.queueing import EnqueuedJob
     from procession.app.sync import StartOptions
@@ -30,6 +32,14 @@ def enqueue(type: str, args: Any = None, **options: Unpack[EnqueueOptions]) -> E
     The options are those of ``Procession.enqueue``. Raises what that raises.
     """
     return app.sync.open().enqueue(type, args, connection=current_transaction(), **options)
+
+
+def enqueue_flow(jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+    """Put jobs that come after each other into the queue, all or none, as ``enqueue`` does one.
+
+    Raises what ``Procession.enqueue_flow`` raises.
+    """
+    return app.sync.open().enqueue_flow(jobs, connection=current_transaction())
 
 
 def current_transaction() -> Connection | None:
