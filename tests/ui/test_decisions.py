@@ -84,7 +84,8 @@ async def test_what_processes_have_decided_is_listed_and_shown_again(page_world,
 
 async def test_a_decision_that_requires_another_shows_both_in_the_graph_and_takes_json(world, walk_on):
     await served(world)
-    page = await (await walk_on(world, color_scheme="dark")).go("/decisions")
+    walk = await walk_on(world, color_scheme="dark")
+    page = await walk.go("/decisions")
     await page.get_by_role("link", name="Drink").click()
     await page.locator('.dmn-place[data-ready="true"]').wait_for()
     await page.get_by_role("button", name="JSON").click()
@@ -94,6 +95,7 @@ async def test_a_decision_that_requires_another_shows_both_in_the_graph_and_take
     await page.get_by_role("button", name="Graph").click()
     await expect(page.locator(".dmn-outcome")).to_have_text(['"Stew"', '"Stout"'])
     await expect(page.locator(".bjs-powered-by")).to_be_visible()
+    await walk.check_picture("decision-desktop-dark")
 
 
 async def test_inputs_that_have_no_meaning_are_told_as_warnings_and_bad_json_is_not_sent(world, walk_on):

@@ -240,3 +240,5 @@ async def test_the_modeler_speaks_russian_and_fits_a_phone(world, walk_on):
     await expect(page.get_by_label("Тип задания")).to_have_value("charge-card")
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await walk.check_accessible()
+    await page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
+    await walk.check_picture("modeler-phone-dark")

@@ -40,6 +40,7 @@ async def test_tests_of_a_cell_are_tried_on_a_value_and_the_address_can_be_share
     await expect(page.locator(".feel-value")).to_have_text("false")
     await page.get_by_label("Value that is tested").fill("101")
     await expect(page.locator(".feel-value")).to_have_text("true")
+    await walk.check_picture("playground-desktop-light", hide=(".cm-cursorLayer",))
     await page.get_by_role("button", name="Copy a link").click()
     await expect(page).to_have_url(re.compile("value=101"))
 
