@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from procession import Compression, Encryption, FlowJob, Job, Procession, Recurring
+from procession import Compression, Encryption, FlowJob, Job, Procession, Recurring, trace_jobs
 from procession.errors import InvalidValue, Misconfigured, Unreadable
 from procession.jobs.codec import is_encoded, seal, unseal
 from procession.testing import Rehearsal
@@ -283,6 +284,21 @@ def test_keys_that_cannot_be_used_are_refused_without_showing_them(keys, current
         Encryption(keys, current=current)
     assert "short" not in str(refusal.value)
     assert "text" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "ask", "extra"),
+    [
+        ("cryptography", lambda: Encryption({"a": NEW}), "encryption"),
+        ("opentelemetry", lambda: trace_jobs(Procession("memory://")), "tracing"),
+    ],
+)
+def test_without_its_package_it_says_what_brings_it(package, ask, extra, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(Misconfigured, match=rf"pip install 'procession\[{extra}\]' brings it"):
+        ask()
 
 
 def test_its_repr_shows_ids_and_no_keys():

@@ -68,6 +68,7 @@ async def test_a_thread_that_goes_on_is_named_and_another_takes_its_place(caplog
     assert (record.state, record.attempt) == ("FAILED", 1)
     assert "'wedged' did not end within its timeout" in record.error_message
     assert f"'wedged' ignores its cancellation (job {lost.job_key}): it is stuck, its slot is replaced" in caplog.text
+    assert app.counters.jobs_stuck == 1
     free.set()
     await app.close()
 

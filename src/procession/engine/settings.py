@@ -75,6 +75,7 @@ class Counters(msgspec.Struct):
     jobs_retried: int = 0
     jobs_failed: int = 0
     jobs_returned: int = 0
+    jobs_stuck: int = 0  # whose handler ignored that it was to end; their slots were replaced
     unavailable: int = 0  # calls that the database did not answer
     rejected: dict[str, int] = {}  # reason (class of the error) -> commands
 

@@ -417,6 +417,8 @@ class LocalDispatcher:
         logger.error(
             "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced", slot.name, delivery.key
         )
+        if self._engine is not None:
+            self._engine.counters.jobs_stuck += 1
         line.abandon(slot)
         self._stuck.append(delivery)
         if slot.reason in (STOP, CANCELED):
