@@ -26,6 +26,7 @@ class Desk:
 
     def __init__(self, app: Procession, turn_clock: Callable[[int | None], None] | None = None) -> None:
         self.app = app
+        self.port = 0  # of this server, once it is known
         self.turn_clock = turn_clock  # test mode: sets the clock, None lets it go
         self.watch = Watch(app)
         self._of_tenant: dict[str, Procession] = {}

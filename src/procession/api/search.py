@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -22,6 +22,8 @@ from procession.limits import PAGE_MAX, SEARCH_LIMIT_MAX, SEARCH_MATCHES_MAX, SE
 
 class Request(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Base of what clients send: a property that is misspelt is refused, for a filter without it would mean more."""
+
+    WORDS: ClassVar[Mapping[str, frozenset[str]]] = {}  # properties whose values are one of some words, and these
 
 
 class Record(msgspec.Struct, kw_only=True, rename="camel"):
@@ -220,6 +222,7 @@ def acceptor(filter_: Request | None, specials: Specials) -> Callable[[Any], boo
         if wanted is UNSET or wanted is None:
             continue
         _check(wanted)
+        _check_words(filter_.WORDS.get(name), name, wanted)
         if name == "or_":
             options = [acceptor(option, specials) for option in wanted]
             tests.append(lambda record, options=options: any(option(record) for option in options))
@@ -235,6 +238,20 @@ def _check(wanted: Any) -> None:  # noqa: ANN401 - any condition
     """Refuse what cannot be looked for, whether there is anything to look at or not. Raises Problem."""
     if isinstance(wanted, TextFilter) and isinstance(wanted.like, str):
         _pattern(wanted.like)
+
+
+def _check_words(known: frozenset[str] | None, name: str, wanted: Any) -> None:  # noqa: ANN401 - any condition
+    """Refuse a word that nothing is ever called by: it is a typing error, and finding nothing would hide that."""
+    if known is None:
+        return
+    said = [wanted]
+    if isinstance(wanted, TextFilter):
+        lists = [each for each in (wanted.in_, wanted.not_in) if isinstance(each, list)]
+        said = [wanted.eq, wanted.neq, *(word for each in lists for word in each)]
+    for word in said:
+        if isinstance(word, str) and word not in known:
+            expected = ", ".join(sorted(known))
+            raise Problem(400, f"Expected '{name}' to be one of {expected}, found '{word[:100]}'")
 
 
 def holds(wanted: Any, value: Any) -> bool:  # noqa: ANN401 - any condition on any value

@@ -91,6 +91,7 @@ async def serve(
     running = _Uvicorn(config)
     serving = asyncio.create_task(running.serve([listening]), name="procession server")
     port: int = listening.getsockname()[1]
+    desk.port = port
     try:
         while not running.started and not serving.done():  # noqa: ASYNC110 - uvicorn tells it in no other way
             await asyncio.sleep(0.005)

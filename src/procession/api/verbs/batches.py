@@ -14,7 +14,7 @@ from procession.api.roles import Role
 from procession.api.search import Found, Record, Request, Rows, Search, Source, Specials, Text, holds, search
 from procession.api.verbs.instances import InstanceFilter
 from procession.api.verbs.running import MappingInstruction
-from procession.api.words import key_of
+from procession.api.words import BATCH_ITEM_STATES, BATCH_STATES, key_of
 from procession.app.batches import Batch, Which
 from procession.errors import NotFound
 from procession.limits import PAGE_MAX
@@ -104,6 +104,8 @@ class BatchOperation(Record):
 class BatchFilter(Request):
     """Which batch operations."""
 
+    WORDS = {"state": BATCH_STATES}
+
     batch_operation_key: Text = UNSET
     operation_type: Text = UNSET
     state: Text = UNSET
@@ -126,6 +128,8 @@ class BatchItem(Record):
 
 class ItemFilter(Request):
     """Which items. The batch has to be named by its key."""
+
+    WORDS = {"state": BATCH_ITEM_STATES}
 
     batch_operation_key: Text = UNSET
     item_key: Text = UNSET

@@ -126,7 +126,7 @@ async def topology(call: Call) -> Topology:
             node_id=node.node,
             broker_id=f"{node.name}-{node.node}",
             host=node.name,
-            port=0,
+            port=call.desk.port if node.node == call.desk.app.node else 0,  # of others it is not known here
             partitions=[partition] if index == 0 else [],
             version=__version__,
         )

@@ -25,7 +25,7 @@ from procession.api.search import (
 )
 from procession.api.verbs.instances import InstanceFilter, instances_source
 from procession.api.verbs.statistics import Statistics, count_elements, statistics_of
-from procession.api.words import key_of, text_or_none
+from procession.api.words import INSTANCE_STATES, key_of, text_or_none
 from procession.errors import NotFound
 from procession.store.rows import StoredDefinition
 
@@ -63,6 +63,8 @@ class DefinitionFilter(Request):
 
 class StatisticsFilter(Request):
     """Which instances are counted."""
+
+    WORDS = {"state": INSTANCE_STATES}
 
     start_date: Date = UNSET
     end_date: Date = UNSET

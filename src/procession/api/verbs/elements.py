@@ -15,7 +15,7 @@ from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Flag, Found, Record, Request, Search, Specials, Text, listed, search
-from procession.api.words import element_type, key_of, key_or_none, when
+from procession.api.words import ELEMENT_STATES, element_type, key_of, key_or_none, when
 from procession.app.looking import PastElement
 from procession.core.commands import Activate, Modify
 from procession.core.state import Status
@@ -50,6 +50,8 @@ class ElementInstance(Record):
 
 class ElementConditions(Request):
     """Which element instances, without alternatives."""
+
+    WORDS = {"state": ELEMENT_STATES}
 
     process_definition_id: str | UnsetType = UNSET
     state: Text = UNSET

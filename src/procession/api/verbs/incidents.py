@@ -11,7 +11,7 @@ from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Record, Request, Rows, Search, Source, Text, search
 from procession.api.verbs.running import resolve
-from procession.api.words import incident_type, key_of, key_or_none, when
+from procession.api.words import INCIDENT_STATES, incident_type, key_of, key_or_none, when
 from procession.errors import NotFound
 from procession.store.rows import StoredIncident
 
@@ -38,6 +38,8 @@ class Incident(Record):
 
 class IncidentFilter(Request):
     """Which incidents."""
+
+    WORDS = {"state": INCIDENT_STATES}
 
     incident_key: Text = UNSET
     process_definition_id: Text = UNSET

@@ -28,7 +28,7 @@ from procession.api.search import (
     search,
 )
 from procession.api.verbs.statistics import Statistics, count_elements, statistics_of
-from procession.api.words import instance_state, key_of, key_or_none, text_or_none, when
+from procession.api.words import INSTANCE_STATES, instance_state, key_of, key_or_none, text_or_none, when
 from procession.core.state import Status
 from procession.store.rows import InstanceFilter as RowFilter
 from procession.store.rows import StoredInstance
@@ -67,6 +67,8 @@ class VariableCondition(Request):
 
 class InstanceConditions(Request):
     """Which instances, without alternatives."""
+
+    WORDS = {"state": INSTANCE_STATES}
 
     process_definition_id: Text = UNSET
     process_definition_name: Text = UNSET

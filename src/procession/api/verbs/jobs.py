@@ -12,7 +12,7 @@ from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of, tenant_of
 from procession.api.search import Date, Flag, Found, Number, Record, Request, Rows, Search, Source, Text, search
-from procession.api.words import job_kind, job_state, key_of, key_or_none, text_or_none, when
+from procession.api.words import JOB_KINDS, JOB_STATES, job_kind, job_state, key_of, key_or_none, text_or_none, when
 from procession.app.working import ActivatedJob
 from procession.core.commands import Activate
 from procession.core.listening import RETRIES_MAX
@@ -188,6 +188,8 @@ class JobSearchResult(Record):
 
 class JobFilter(Request):
     """Which jobs."""
+
+    WORDS = {"state": JOB_STATES, "kind": JOB_KINDS}
 
     deadline: Date = UNSET
     denied_reason: Text = UNSET

@@ -11,7 +11,7 @@ from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Number, Record, Request, Rows, Search, Source, Text, search
-from procession.api.words import key_of, key_or_none, text_or_none, when
+from procession.api.words import SUBSCRIPTION_STATES, SUBSCRIPTION_TYPES, key_of, key_or_none, text_or_none, when
 from procession.errors import NotFound
 from procession.limits import MESSAGE_TTL_MS_MAX
 from procession.model.definition import Trigger
@@ -98,6 +98,8 @@ class MessageSubscription(Record):
 
 class SubscriptionFilter(Request):
     """Which subscriptions."""
+
+    WORDS = {"message_subscription_state": SUBSCRIPTION_STATES, "message_subscription_type": SUBSCRIPTION_TYPES}
 
     business_id: Text = UNSET
     message_subscription_key: Text = UNSET

@@ -26,7 +26,7 @@ from procession.api.search import (
     search,
 )
 from procession.api.verbs.variables import Variable, VariableSearchResult, shortened, variables_of
-from procession.api.words import key_of, key_or_none, text_or_none, when
+from procession.api.words import USER_TASK_STATES, key_of, key_or_none, text_or_none, when
 from procession.app.forms import FormDetails
 from procession.errors import NotFound
 from procession.store.rows import StoredUserTask
@@ -76,6 +76,8 @@ class VariableCondition(Request):
 
 class UserTaskConditions(Request):
     """Which user tasks, without alternatives."""
+
+    WORDS = {"state": USER_TASK_STATES}
 
     state: Text = UNSET
     assignee: Text = UNSET
