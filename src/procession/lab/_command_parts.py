@@ -16,6 +16,7 @@ from procession.lab.results import Bar
 OUT: Final = Path("bench-results")
 INTERRUPTED: Final = 130  # what a shell expects of a command that Ctrl-C ended
 MISSED: Final = 1
+NAME_WIDTH: Final = 34  # of the first column, which says what was measured
 
 Out = Annotated[Path, typer.Option(help="Folder for the results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of tables.")]
@@ -30,7 +31,9 @@ def print_tables(
 ) -> None:
     """Tables for people, and where the files are."""
     console = Console()
-    found = Table(*columns)
+    found = Table(show_edge=False)
+    for number, column in enumerate(columns):
+        found.add_column(column, min_width=0 if number else NAME_WIDTH, justify="right" if number else "left")
     for row in rows:
         found.add_row(*row)
     console.print(found)

@@ -31,7 +31,7 @@ class QueueOptions(msgspec.Struct, kw_only=True, frozen=True):
     seconds_max: float = 30.0  # a run that is not over by then is cut: its rate is that of what was done
     url: str = ""  # of a PostgreSQL server to use instead of an own one
     server_settings: dict[str, str] = msgspec.field(default_factory=OWN_SERVER_SETTINGS.copy)
-    probe_s: float = 1.0
+    probe_s: float = 0.5
     stuck_s: float = STUCK_S
     out: Path = Path("bench-results")
 

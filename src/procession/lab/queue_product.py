@@ -188,11 +188,11 @@ class Drain(Workload):
     _seen_empty = False
 
     async def prepare(self) -> float | None:
-        """Fill the queue, and close again."""
+        """Connect, fill the queue unless that was done, and close again: a worker opens at the word to go."""
+        await super().prepare()
         if self.order.fills:
-            await super().prepare()
             await self.fill(self.order.jobs)
-            await self.app.close()
+        await self.app.close()
         return None
 
     async def go(self) -> None:
