@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Iterable
@@ -27,6 +28,7 @@ class Definitions:
         self._known: dict[int, Definition | Bug] = {}
         self._deleted: set[int] = set()  # of those: no new instance may be of them
         self._latest: dict[tuple[str, str], tuple[int, float]] = {}  # (tenant, process id) -> (key, good until)
+        self._asking: dict[tuple[str, str], asyncio.Task[Definition]] = {}  # for the latest, shared by all who wait
 
     def get(self, key: int) -> Definition:
         """A definition that ``ensure`` was asked for. Raises Bug if it cannot be compiled or is not there."""
@@ -76,9 +78,34 @@ class Definitions:
         Which version is the latest is remembered for at most ``latest_s``; a deployment anywhere ends that at once
         where the store can tell (``forget_latest``).
         """
-        latest = not (version or version_tag or deployment)
-        if latest and (known := self.latest(process_id, tenant)) is not None:
+        if version or version_tag or deployment:
+            return await self._find(process_id, tenant, version, version_tag, deployment)
+        known = self.latest(process_id, tenant)
+        if known is not None:
             return known
+        if not self._latest_s:
+            return await self._find(process_id, tenant)
+        name = (tenant, process_id)
+        asking = self._asking.get(name)
+        if asking is None:
+            asking = self._asking[name] = asyncio.get_running_loop().create_task(self._find_latest(name))
+        return await asyncio.shield(asking)
+
+    async def _find_latest(self, name: tuple[str, str]) -> Definition:
+        """Ask once for all who want to know it now, and remember it unless something was deployed meanwhile."""
+        task = asyncio.current_task()
+        try:
+            found = await self._find(name[1], name[0])
+            if self._asking.get(name) is task:
+                self._latest[name] = (found.key, time.monotonic() + self._latest_s)
+        finally:
+            if self._asking.get(name) is task:
+                del self._asking[name]
+        return found
+
+    async def _find(
+        self, process_id: str, tenant: str, version: int = 0, version_tag: str = "", deployment: int = 0
+    ) -> Definition:
         stored = await self._store.find_definition(
             process_id, version=version, version_tag=version_tag, deployment=deployment, tenant=tenant
         )
@@ -89,8 +116,6 @@ class Definitions:
             raise NotFound(f"Expected process '{process_id}'{exact}{tag} to be deployed{where}, found none")
         if stored.key not in self._known:
             await self._add(stored)
-        if latest and self._latest_s:
-            self._latest[tenant, process_id] = (stored.key, time.monotonic() + self._latest_s)
         return self.get(stored.key)
 
     def latest(self, process_id: str, tenant: str) -> Definition | None:
@@ -102,8 +127,9 @@ class Definitions:
         return None if known is None or isinstance(known, Bug) else known
 
     def forget_latest(self) -> None:
-        """Something was deployed."""
+        """Something was deployed: what was asked before that is no answer for those who ask after it."""
         self._latest.clear()
+        self._asking.clear()
 
     async def deployment_of(self, key: int) -> int:
         """The deployment that a definition came with, 0 if it is unknown."""

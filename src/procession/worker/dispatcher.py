@@ -71,6 +71,7 @@ class LocalDispatcher:
         self._processes = Processes(made.processes, made.process_calls_max, made.process_memory_mb_max)
         self._sweeper: asyncio.Task[None] | None = None
         self._stopping = False
+        self._told_of: dict[str, float] = {}  # types without a handler here, and when to say so again
         self._transactional = False  # whether some method writes in the transaction of its step
         self._engine: Engine | None = None
         self._endings: Endings | None = None
@@ -383,7 +384,10 @@ class LocalDispatcher:
 
     def _unknown(self, delivery: Delivery) -> None:
         """A plain queue holds a type that nobody here handles: leave it to others."""
-        logger.warning("no handler for job type '%s' from queue '%s'", delivery.type, delivery.queue)
+        now = asyncio.get_running_loop().time()
+        if now >= self._told_of.get(delivery.type, 0.0):  # once for many jobs of a type
+            self._told_of[delivery.type] = now + UNKNOWN_MS / 1000
+            logger.warning("no handler for job type '%s' from queue '%s'", delivery.type, delivery.queue)
         self._ends.failed(delivery, None, Snooze(UNKNOWN_MS / 1000))
 
     # -- time -------------------------------------------------------------------------------------------------------
