@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -60,14 +61,13 @@ class Pulse:
         self._before: dict[int, Vital] = {}  # by key; 0 is this process
         self._at = 0
         self._looked_at = -LOOKED_S
+        self._woken = asyncio.Event()
         self._tidied_at = 0.0
         self._task: asyncio.Task[None] | None = None
 
     # -- life -------------------------------------------------------------------------------------------------------
     def start(self) -> None:
         """Begin to sample."""
-        self._at = self._app.now
-        self._before[0] = self._app.vital()
         self._tidied_at = asyncio.get_running_loop().time()
         self._task = asyncio.create_task(self._run(), name="procession pulse")
 
@@ -80,19 +80,25 @@ class Pulse:
 
     def looked(self) -> None:
         """Somebody looks."""
-        self._looked_at = asyncio.get_running_loop().time()
+        now = asyncio.get_running_loop().time()
+        if now - self._looked_at >= LOOKED_S:
+            self._woken.set()  # the pause of one who is not looked at would be a long one
+        self._looked_at = now
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(WATCHED_S if loop.time() - self._looked_at < LOOKED_S else UNWATCHED_S)
             try:
                 await self.sample()
                 await self._tidy(loop.time())
             except Unavailable:
-                continue  # the next sample covers the time
+                pass  # the next sample covers the time
             except Exception:
                 logger.exception("a sample of what happens per second failed")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WATCHED_S if loop.time() - self._looked_at < LOOKED_S else UNWATCHED_S):
+                    await self._woken.wait()
+            self._woken.clear()
 
     # -- samples ------------------------------------------------------------------------------------------------------
     async def sample(self) -> None:
@@ -107,12 +113,11 @@ class Pulse:
             return
         counts: dict[str, int] = dict.fromkeys(COUNTED, 0)
         latest = {0: own, **self.others}
+        if not self._before:
+            self._before, self._at = latest, now  # what was done until now is not of a sample
+            return
         for key, vital in latest.items():
-            before = self._before.get(key)
-            if before is None:
-                if vital.since < self._at:
-                    continue  # it was there already: what it did before is not of this sample
-                before = Vital()
+            before = self._before.get(key) or Vital()  # it is new, or had nothing to say until now
             for name in COUNTED:
                 counts[name] += max(0, getattr(vital, name) - getattr(before, name))
         self._before, self._at = latest, now

@@ -117,7 +117,8 @@ class Vitals:
         """Say it where something changed."""
         vital = self.now()
         said = self._said if self._said is not None else Vital(node=self.node, name=self._name, since=self._since)
-        if _without_time(vital) != _without_time(said):
+        is_old = self._said is not None and vital.at - said.at > FORGOTTEN_MS // 2
+        if is_old or _without_time(vital) != _without_time(said):
             if not self._key:
                 self._key = self._keys.keys.take() if self._keys.ready() else 0
             if self._key:
