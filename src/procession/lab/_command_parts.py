@@ -16,7 +16,7 @@ from procession.lab.results import Bar
 OUT: Final = Path("bench-results")
 INTERRUPTED: Final = 130  # what a shell expects of a command that Ctrl-C ended
 MISSED: Final = 1
-NAME_WIDTH: Final = 34  # of the first column, which says what was measured
+NAME_WIDTH: Final = 30  # of the first column, which says what was measured
 
 Out = Annotated[Path, typer.Option(help="Folder for the results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of tables.")]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
+from rich.console import Console
 
 from procession.errors import ProcessionError
 from procession.lab._command_parts import (
@@ -31,6 +32,9 @@ from procession.lab.queue_bench import QueueWritten, bench_queue
 from procession.lab.queue_orders import QueueOptions
 from procession.lab.queue_results import QueueSummary
 from procession.lab.queue_variants import all_queue_variants
+
+WIDE: Final = 110  # characters of a terminal
+COSTS: Final = 3  # columns that are left out on a narrower one
 
 Measure = Callable[[ProgressShow, Callable[[QueueWritten], None]], Coroutine[Any, Any, Any]]
 
@@ -147,7 +151,9 @@ def print_queue(written: QueueWritten, *, json: bool) -> None:
     rows = [[words[one.variant], *_cells(one)] for one in result.summary]
     rows += [[peer.name, peer.problem, "", "", "", ""] for peer in result.peers if peer.problem]
     columns = ["", "per second, or p50", "p99 ms", "log bytes", "jobs per commit", "CPU µs, client + database"]
-    print_tables(columns, rows, result.bars, (written.json_file, written.html_file))
+    shown = len(columns) if Console().width >= WIDE else len(columns) - COSTS  # the page has them all
+    lines = [row[:shown] for row in rows]
+    print_tables(columns[:shown], lines, result.bars, (written.json_file, written.html_file))
 
 
 def _cells(one: QueueSummary) -> list[str]:
