@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, ConsoleMessage, Page, Request
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, expect
 
 from tests.support.pictures import PICTURES, differing_share, is_renewing, shrunk
 from tests.support.sources import ROOT
@@ -26,7 +26,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--font-render-hinting=n
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
 SERIOUS = ("serious", "critical")
-PATIENCE_MS = 10_000
+PATIENCE_MS = 15_000  # a machine may be busy with other things
 ALIKE = 0.02  # share of pixels that may differ: letters, on another machine
 
 
@@ -34,6 +34,9 @@ def chromium() -> str | None:
     """The path of a browser."""
     wanted = os.environ.get("PROCESSION_CHROMIUM")
     return wanted or next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 class Walk:
