@@ -213,6 +213,8 @@ class Engine(Operations):
         self._intake.start()
         self.vitals.start()
         self._open = True
+        if not self.clock.virtual:
+            self.queue_duties.start_counting()
 
     async def _enter(self) -> None:
         """Become a node."""

@@ -91,6 +91,10 @@ class QueueDuties:
         for duty in self._all():
             duty.start()
 
+    def start_counting(self) -> None:
+        """Begin to add up what is counted here, also in a process that only puts jobs into the queue."""
+        self._stats.start()
+
     async def stop(self) -> None:
         """End."""
         for duty in self._all():
@@ -240,8 +244,8 @@ class QueueDuties:
     async def _stats_round(self) -> float:
         """Every few seconds."""
         await self.flush_stats()
-        await self.see_retention()
         if self.node:
+            await self.see_retention()
             await self.say_standing()
         return STATS_FLUSH_S
 

@@ -240,6 +240,19 @@ class TestOperate:
         await end(store, run, JobEnd.DONE)
         await is_clean(store)
 
+    async def test_a_rule_that_a_person_has_set_outlives_its_jobs(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        await store.submit([job_with(keys, limits=mutex())])
+        (limit,) = await store.limits()
+        await store.set_limit(limit.key, most=4, rate=0, per_ms=1_000, burst=0)
+        await store.expire_archive(10)
+        assert [(each.key, each.most) for each in await store.limits()] == [(limit.key, 4)]
+        await run_all(store, 1)
+        clock.advance(25 * 3_600_000)
+        await store.expire_archive(10)
+        assert await store.limits() == []
+
     async def test_a_limit_is_dropped_when_it_holds_nobody(self, store: QueueStore, keys: Keys) -> None:
         await store.submit([job_with(keys, limits=mutex())])
         (limit,) = await store.limits()

@@ -48,6 +48,7 @@ def set_limit(rule: Limit, now: int) -> Script[list[str] | None]:
         raise NotFound(f"Expected a limit with the key {rule.key!r}: a limit is there once a job has named it")
     if not found[rule.key].takes_rule(rule):
         return None
+    found[rule.key].moved_us = max(found[rule.key].moved_us, now * 1_000)  # what a person said is not forgotten soon
     queues = yield from _reconsider({rule.key}, found, now)
     yield from write_limits(found.values())
     return queues
