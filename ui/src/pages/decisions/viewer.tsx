@@ -104,7 +104,7 @@ function mark(viewer: DmnJs, place: HTMLElement | null, steps: Step[]): void {
   if (viewer.getActiveView()?.type !== "drd") return;
   const canvas = viewer.getActiveViewer()?.get<Canvas>("canvas");
   const overlays = viewer.getActiveViewer()?.get<Overlays>("overlays");
-  if (canvas) fitBeside(canvas, 30);
+  if (canvas) fitBeside(canvas);
   overlays?.remove({ type: "outcome" });
   for (const step of steps) {
     const html = document.createElement("code");

@@ -22,24 +22,24 @@ export function Messages(): JSX.Element {
   const asked = useAsk<Explained>(
     name ? `explain ${name} ${correlationKey}` : null,
     (signal) => api.get("/api/messages/explain", { name, correlationKey }, signal),
-    ["instances"],
-  );
+  ); // not live: it looks at everything that waits
   return (
     <div class="messages">
       <p class="soft">{t.explainLead}</p>
-      <Ask key={`${name} ${correlationKey}`} name={name} correlationKey={correlationKey} />
+      <Ask key={`${name} ${correlationKey}`} name={name} correlationKey={correlationKey} onAgain={asked.reload} />
       {name && <Shown asked={asked}>{(explained) => <Explanation explained={explained} name={name} correlationKey={correlationKey} />}</Shown>}
     </div>
   );
 }
 
-function Ask(props: { name: string; correlationKey: string }): JSX.Element {
+function Ask(props: { name: string; correlationKey: string; onAgain: () => void }): JSX.Element {
   const t = useWords(words);
   const [name, setName] = useState(props.name);
   const [key, setKey] = useState(props.correlationKey);
   const submit = (event: Event): void => {
     event.preventDefault();
-    setQuery({ name: name.trim(), key });
+    if (name.trim() === props.name && key === props.correlationKey) props.onAgain();
+    else setQuery({ name: name.trim(), key });
   };
   return (
     <form class="messages-ask" onSubmit={submit}>

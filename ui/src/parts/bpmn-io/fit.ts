@@ -8,17 +8,21 @@ interface Box {
 }
 
 export interface Canvas {
+  getContainer(): HTMLElement;
   resized(): void;
   viewbox(): { inner: Box; outer: { width: number; height: number } };
   viewbox(box: Box): void;
 }
 
 const MARGIN = 30;
+const GAP = 14;
 const SCALE_MAX = 1.15; // a small process is not blown up
 
-/** Shows the whole, to the right of what covers the left. */
-export function fitBeside(canvas: Canvas, left: number): void {
+/** Shows the whole, to the right of the palette if there is one. */
+export function fitBeside(canvas: Canvas): void {
   canvas.resized();
+  const palette = canvas.getContainer().querySelector<HTMLElement>(".djs-palette");
+  const left = palette ? palette.offsetLeft + palette.offsetWidth + GAP : MARGIN;
   const { inner, outer } = canvas.viewbox();
   if (!outer.width || !outer.height || !inner.width || !inner.height) return;
   const width = outer.width - left - MARGIN;

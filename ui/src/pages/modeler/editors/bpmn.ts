@@ -44,7 +44,6 @@ interface Services {
 
 const MARK = "finding";
 const NOTHING: Finding = { severity: "error", code: "", message: "", elementId: "", line: 0, column: 0, suggestion: "" };
-const PALETTE_PX = 120;
 const SIMULATED_SCALE = 0.75;
 
 /** The editor of processes. */
@@ -109,7 +108,7 @@ class BpmnEditor implements Editor {
   canRedo = (): boolean => this.service("commandStack").canRedo();
   undo = (): void => this.service("commandStack").undo();
   redo = (): void => this.service("commandStack").redo();
-  fit = (): void => fitBeside(this.service("canvas"), PALETTE_PX);
+  fit = (): void => fitBeside(this.service("canvas"));
   views = (): [] => [];
   show = async (): Promise<void> => undefined;
   isSimulating = (): boolean => this.isOn;

@@ -22,7 +22,6 @@ import { worst } from "./findings";
 const KINDS = { drd: "graph", decisionTable: "table", literalExpression: "expression", boxedExpression: "expression" } as const;
 const COLOURS = { defaultFillColor: "var(--diagram-fill)", defaultStrokeColor: "var(--diagram-stroke)", defaultLabelColor: "var(--diagram-label)" };
 const MARK = "finding-in-table";
-const PALETTE_PX = 80;
 
 interface Overlays {
   add(element: string, type: string, overlay: { position: object; html: HTMLElement }): void;
@@ -106,7 +105,7 @@ class DmnEditor implements Editor {
   fit(): void {
     if (this.modeler.getActiveView()?.type !== "drd") return;
     const canvas = this.modeler.getActiveViewer()?.get<Canvas>("canvas");
-    if (canvas) fitBeside(canvas, PALETTE_PX);
+    if (canvas) fitBeside(canvas);
   }
 
   views(): View[] {
