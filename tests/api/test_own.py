@@ -93,3 +93,18 @@ async def test_batch_operations_are_found_by_what_they_do(served: Served):
         answer = await served.post("/batch-operations/search", {"filter": {"operationType": kind}})
         assert answer.status_code == 200, answer.text
         assert [row["batchOperationType"] for row in answer.json()["items"]] == [kind] * count
+
+
+async def test_a_search_counts_no_further_than_its_page_says(served: Served) -> None:
+    await served.deploy()
+    keys = [await served.start() for _ in range(5)]
+    whole = (await served.post("/process-instances/search", {"page": {"limit": 2}})).json()
+    assert (whole["page"]["totalItems"], whole["page"]["hasMoreTotalItems"]) == (5, False)
+    part = (await served.post("/process-instances/search", {"page": {"limit": 2, "count": 3}})).json()
+    assert (part["page"]["totalItems"], part["page"]["hasMoreTotalItems"], part["items"]) == (3, True, whole["items"])
+    cursor = part["page"]["endCursor"]
+    rest = (await served.post("/process-instances/search", {"page": {"after": cursor, "count": 0}})).json()
+    assert [each["processInstanceKey"] for each in rest["items"]] == keys[2::-1]
+    order = [{"field": "processInstanceKey", "order": "ASC"}]
+    sorted_ = (await served.post("/process-instances/search", {"sort": order, "page": {"count": 1}})).json()
+    assert [each["processInstanceKey"] for each in sorted_["items"]] == keys

@@ -147,7 +147,15 @@ async def ask_pages(filled: Filled) -> None:
         "v2 variables of one": ("/v2/variables/search", {"filter": {"processInstanceKey": str(key)}}),
         "v2 jobs of one": ("/v2/jobs/search", {"filter": {"processInstanceKey": str(key)}}),
         "v2 tasks of one": ("/v2/user-tasks/search", {"filter": {"processInstanceKey": str(key)}}),
-        "v2 tasks of a person": ("/v2/user-tasks/search", {"filter": {"assignee": "ada"}, "page": {"limit": 50}}),
+        "v2 tasks of a person": (
+            "/v2/user-tasks/search",
+            {"filter": {"assignee": "ada"}, "page": {"limit": 50, "count": 1_000}},
+        ),
+        "v2 tasks": ("/v2/user-tasks/search", {"page": {"limit": 50, "count": 1_000}}),
+        "v2 tasks of nobody": (
+            "/v2/user-tasks/search",
+            {"filter": {"assignee": {"$exists": False}}, "page": {"limit": 50, "count": 1_000}},
+        ),
         "v2 batches": ("/v2/batch-operations/search", {}),
         "v2 decisions": ("/v2/decision-definitions/search", {}),
     }

@@ -107,6 +107,8 @@ class Page(Request, rename={"from_": "from"}):
     limit: Annotated[int, Meta(ge=0, le=SEARCH_LIMIT_MAX)] = 100
     after: str | None = None
     before: str | None = None
+    # Our own: how many matches are counted at most. What stands in the order of keys is then read only so far.
+    count: Annotated[int, Meta(ge=0, le=SEARCH_MATCHES_MAX)] = SEARCH_MATCHES_MAX
 
 
 class Search(Request, Generic[F]):
@@ -171,7 +173,7 @@ async def search(query: Search[Any], source: Source, record: type[R]) -> Found[R
         raise Problem(400, "Expected 'after' or 'before' in a page, found both")
     accepts = acceptor(query.filter, source.specials)
     order = _order(query.sort, record)
-    matches, more = await _collect(source, accepts, 0, SEARCH_MATCHES_MAX)
+    matches, more = await _collect(source, accepts, 0, _most(page, is_sorted=bool(order)))
     if order:
         matches = _sorted(matches, order)
     cursor = page.after or page.before
@@ -190,6 +192,26 @@ async def search(query: Search[Any], source: Source, record: type[R]) -> Found[R
             end_cursor=_cursor(items[-1], source.key) if items else None,
         ),
     )
+
+
+def counted(query: Search[Any], items: list[R], record: type[R]) -> Found[R]:
+    """A page of counts, which have no keys: by position only. Raises Problem for cursors and for other properties."""
+    page = query.page or Page()
+    if page.after is not None or page.before is not None:
+        raise Problem(400, "Expected a page of counts by its position ('from'), found a cursor")
+    accepts = acceptor(query.filter, NOTHING_SPECIAL)
+    order = _order(query.sort, record)
+    matches = _sorted([item for item in items if accepts(item)], order)
+    shown = matches[page.from_ : page.from_ + page.limit]
+    about = PageInfo(total_items=len(matches), has_more_total_items=False, start_cursor=None, end_cursor=None)
+    return Found(items=shown, page=about)
+
+
+def _most(page: Page, *, is_sorted: bool) -> int:
+    """How many matches are to be found: all for an order of one's own, else those that are counted or shown."""
+    if is_sorted or page.before is not None:
+        return SEARCH_MATCHES_MAX
+    return page.count if page.after is not None else min(SEARCH_MATCHES_MAX, max(page.count, page.from_ + page.limit))
 
 
 async def matching(filter_: Request | None, source: Source) -> list[Any]:
