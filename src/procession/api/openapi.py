@@ -29,6 +29,14 @@ MULTIPART = {
         "properties": {"file": {"type": "string", "format": "binary"}, "metadata": {"type": "string"}},
         "required": ["file"],
     },
+    "createDocuments": {
+        "type": "object",
+        "properties": {
+            "files": {"type": "array", "items": {"type": "string", "format": "binary"}, "minItems": 1},
+            "metadataList": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["files"],
+    },
 }
 
 

@@ -69,17 +69,61 @@ class Stored(Record):
     metadata: MetadataResult
 
 
+class DocumentFailure(Record):
+    """A file of several that could not be kept."""
+
+    file_name: str
+    status: int
+    title: str
+    detail: str
+
+
+class DocumentsCreated(Record):
+    """What became of several files."""
+
+    created_documents: list[DocumentReference]
+    failed_documents: list[DocumentFailure]
+
+
 async def create_document(call: Call) -> DocumentReference:
     """Keep a file. Raises Problem where it is too large, or its id is taken."""
     file = next((part for part in call.uploads if part.name == "file"), None)
     if file is None:
         raise Problem(400, "Expected a file in the part named 'file', found none")
+    said = next((part for part in call.uploads if part.name == "metadata"), None)
+    kept = await _keep(call, file, said, call.query.get("documentId", ""))
+    call.about.update(document_id=kept.document_id, size=len(file.data))
+    return kept
+
+
+async def create_documents(call: Call) -> DocumentsCreated:
+    """Keep several files, each by itself: what is wrong with one is told beside the others. Raises Problem."""
+    files = [part for part in call.uploads if part.name == "files"]
+    said = [part for part in call.uploads if part.name == "metadataList"]
+    if not files:
+        raise Problem(400, "Expected at least one file in the parts named 'files', found none")
+    if said and len(said) != len(files):
+        raise Problem(400, f"Expected metadata for each of {len(files)} files or for none, found {len(said)}")
+    result = DocumentsCreated(created_documents=[], failed_documents=[])
+    for number, file in enumerate(files):
+        try:
+            result.created_documents.append(await _keep(call, file, said[number] if said else None, ""))
+        except Problem as problem:
+            name = file.filename or "document"
+            failure = DocumentFailure(file_name=name, status=problem.status, title=problem.title, detail=problem.detail)
+            result.failed_documents.append(failure)
+    call.about.update(document_ids=[each.document_id for each in result.created_documents])
+    return result
+
+
+async def _keep(call: Call, file: Upload, said: Upload | None, named: str) -> DocumentReference:
+    """Keep a file under a name, or under one that nobody can guess. Raises Problem."""
     if len(file.data) > DOCUMENT_BYTES_MAX:
         raise Problem(
             413,
             f"Expected a document of at most {DOCUMENT_BYTES_MAX} bytes (DOCUMENT_BYTES_MAX), found {len(file.data)}",
         )
-    document_id = call.query.get("documentId") or secrets.token_urlsafe(18)
+    document_id = named or secrets.token_urlsafe(18)
     if not ID.fullmatch(document_id):
         raise Problem(400, "Expected documentId to have 1 to 200 letters, digits, '_', '.' or '-'")
     if call.query.get("storeId", STORE) != STORE:
@@ -90,19 +134,17 @@ async def create_document(call: Call) -> DocumentReference:
         document_id=document_id,
         content_hash=hashlib.sha256(file.data).hexdigest(),
         owner=call.who.name,
-        metadata=_metadata(call, file),
+        metadata=_metadata(file, said),
     )
     head = msgspec.json.encode(stored)
     body = len(head).to_bytes(4, "big") + head + file.data
     key = await call.desk.app.new_key()
     await call.desk.rows.keep([Kept(kind=KIND, key=key, name=document_id, body=body)])
-    call.about.update(document_id=document_id, size=len(file.data))
     return _reference(stored)
 
 
-def _metadata(call: Call, file: Upload) -> MetadataResult:
+def _metadata(file: Upload, part: Upload | None) -> MetadataResult:
     """What the client says of it, and what is seen. Raises Problem."""
-    part = next((part for part in call.uploads if part.name == "metadata"), None)
     try:
         said = msgspec.json.decode(part.data, type=Metadata) if part is not None else Metadata()
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
@@ -161,6 +203,20 @@ async def delete_document(call: Call) -> None:
 
 
 ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/documents/batch",
+        operation_id="createDocuments",
+        verb=create_documents,
+        role=Role.OPERATOR,
+        summary="Keep several small files",
+        group=GROUP,
+        multipart=True,
+        answer=DocumentsCreated,
+        status=201,
+        queries=("storeId",),
+        entity="DOCUMENT",
+    ),
     Endpoint(
         method="POST",
         path="/documents",

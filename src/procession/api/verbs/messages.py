@@ -12,6 +12,7 @@ from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Number, Record, Request, Rows, Search, Source, Text, search
 from procession.api.words import SUBSCRIPTION_STATES, SUBSCRIPTION_TYPES, key_of, key_or_none, text_or_none, when
+from procession.app import Procession
 from procession.errors import NotFound
 from procession.limits import MESSAGE_TTL_MS_MAX
 from procession.model.definition import Trigger
@@ -70,6 +71,29 @@ class BroadcastedSignal(Record):
 
     signal_key: str
     tenant_id: str
+
+
+class EvaluateConditionals(Request):
+    """Variables that conditional start events are asked about: of all processes, or of one version."""
+
+    variables: Variables
+    tenant_id: str | UnsetType = UNSET
+    process_definition_key: str | UnsetType = UNSET
+
+
+class StartedInstance(Record):
+    """An instance that a condition has started."""
+
+    process_definition_key: str
+    process_instance_key: str
+
+
+class ConditionalsEvaluated(Record):
+    """What began, perhaps nothing."""
+
+    conditional_evaluation_key: str
+    tenant_id: str
+    process_instances: list[StartedInstance]
 
 
 class MessageSubscription(Record):
@@ -169,6 +193,42 @@ async def broadcast_signal(call: Call) -> BroadcastedSignal:
     reached = await app.broadcast(body.signal_name, body.variables)
     call.about.update(name=body.signal_name, reached=len(reached))
     return BroadcastedSignal(signal_key=str(await app.new_key()), tenant_id=tenant_id_of(tenant))
+
+
+async def evaluate_conditionals(call: Call) -> ConditionalsEvaluated:
+    """Start an instance at every conditional start event that the variables fulfil, of latest versions."""
+    body: EvaluateConditionals = call.body
+    tenant = call.desk.tenant(call.who, body.tenant_id)
+    app = call.desk.app_of(tenant)
+    key = body.process_definition_key
+    only = key_of(key, "processDefinitionKey") if isinstance(key, str) else 0
+    if only and (await call.desk.definition(call.who, only)).tenant != tenant:
+        raise NotFound(f"Expected a process definition with key {only} of this tenant, found none")
+    latest: dict[str, int] = {}
+    for row in await call.desk.rows.list_definitions(tenant=tenant):
+        if row.tenant == tenant:
+            latest.setdefault(row.process_id, row.key)
+    if only and only not in latest.values():
+        raise NotFound(
+            f"Expected {only} to be the latest version of its process: older ones are not started by conditions"
+        )
+    started: list[StartedInstance] = []
+    for process_id, definition in latest.items():
+        if only in (0, definition) and await _has_conditional_start(app, definition):
+            keys = await app.start_by_conditions(process_id, body.variables)
+            started += [
+                StartedInstance(process_definition_key=str(definition), process_instance_key=str(each)) for each in keys
+            ]
+    call.about.update(process_instance_keys=[each.process_instance_key for each in started])
+    return ConditionalsEvaluated(
+        conditional_evaluation_key=str(await app.new_key()), tenant_id=tenant_id_of(tenant), process_instances=started
+    )
+
+
+async def _has_conditional_start(app: Procession, definition: int) -> bool:
+    compiled = await app.compiled(definition)
+    starts = (compiled.elements[index] for index in compiled.start_events)
+    return any(spec.trigger == Trigger.CONDITIONAL for start in starts for spec in start.events)
 
 
 async def search_subscriptions(call: Call) -> Found[MessageSubscription]:
@@ -279,5 +339,19 @@ ENDPOINTS = (
         answer=BroadcastedSignal,
         load=Load.COMMAND,
         entity="SIGNAL",
+    ),
+    Endpoint(
+        method="POST",
+        path="/conditionals/evaluation",
+        operation_id="evaluateConditionals",
+        verb=evaluate_conditionals,
+        role=Role.OPERATOR,
+        summary="Start what a condition on these variables starts",
+        group="Conditional",
+        body=EvaluateConditionals,
+        answer=ConditionalsEvaluated,
+        problems=(404,),
+        load=Load.COMMAND,
+        entity="PROCESS_INSTANCE",
     ),
 )

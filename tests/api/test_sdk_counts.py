@@ -1,0 +1,118 @@
+"""Counts, conditional starts, several documents at once: asked by Camunda's own client, unmodified."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import camunda_orchestration_sdk as sdk
+import pytest
+from camunda_orchestration_sdk import models
+from camunda_orchestration_sdk.types import File
+
+from procession.limits import DOCUMENT_BYTES_MAX
+from procession.testing.bpmn import process
+from tests.api.conftest import PAYMENT, Served
+
+WAITING = process("waiting").start().catch("paid", message="payment-received", key="=orderId").end("done").xml()
+CHEAP = process("cheap").start("low", condition="=price < 10").user("look").end().xml()
+
+
+@pytest.fixture
+async def client(served: Served):
+    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
+    for name, content in (("payment.bpmn", PAYMENT), ("waiting.bpmn", WAITING), ("cheap.bpmn", CHEAP)):
+        assert (await served.deploy(name, content)).status_code == 200
+    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+        yield client
+
+
+async def fail(served: Served, message: str) -> None:
+    job = await served.take()
+    await served.post(f"/jobs/{job['jobKey']}/failure", {"retries": 0, "errorMessage": message})
+
+
+async def test_open_incidents_by_error_and_by_definition(served, client):
+    for message in ("no money", "no money", "no card"):
+        await served.start()
+        await fail(served, message)
+    by_error = await client.get_process_instance_statistics_by_error()
+    counts = [(each.error_message, each.active_instances_with_error_count) for each in by_error.items]
+    assert [(("no money" in message), count) for message, count in counts] == [(True, 2), (False, 1)]
+    query = models.IncidentProcessInstanceStatisticsByDefinitionQuery(
+        filter_=models.IncidentProcessInstanceStatisticsByDefinitionQueryFilter(
+            error_hash_code=by_error.items[0].error_hash_code
+        )
+    )
+    (found,) = (await client.get_process_instance_statistics_by_definition(data=query)).items
+    assert (found.process_definition_id, found.process_definition_version) == ("payment", 1)
+    assert (found.process_definition_name, found.active_instances_with_error_count) == ("Payment", 2)
+
+
+async def test_active_instances_by_process_and_by_version(served, client):
+    await served.start()
+    await fail(served, "no money")
+    await served.deploy("payment.bpmn", PAYMENT.replace(b"Approve", b"Confirm"))
+    for _ in range(2):
+        await served.start()
+    found = {
+        each.process_definition_id: each for each in (await client.get_process_definition_instance_statistics()).items
+    }
+    assert set(found) == {"payment", "waiting", "cheap"}
+    payment = found["payment"]
+    assert (payment.has_multiple_versions, payment.latest_process_definition_name) == (True, "Payment")
+    assert payment.active_instances_with_incident_count == 1
+    assert payment.active_instances_without_incident_count == 2
+    query = models.ProcessDefinitionInstanceVersionStatisticsQuery(
+        filter_=models.ProcessDefinitionInstanceVersionStatisticsQueryFilter(process_definition_id="payment")
+    )
+    versions = (await client.get_process_definition_instance_version_statistics(data=query)).items
+    counts = [(each.process_definition_version, each.active_instances_without_incident_count) for each in versions]
+    assert counts == [(2, 2), (1, 0)]
+    assert (await served.post("/process-definitions/statistics/process-instances-by-version")).status_code == 400
+    body = {"page": {"after": "x"}}
+    assert (await served.post("/process-definitions/statistics/process-instances", body)).status_code == 400
+
+
+async def test_instances_that_wait_for_messages_and_names_of_variables(served, client):
+    for order in ("A", "B"):
+        await served.start("waiting", variables={"orderId": order, f"only{order}": 1})
+    (found,) = (await client.get_process_definition_message_subscription_statistics()).items
+    assert (found.process_definition_id, found.active_subscriptions) == ("waiting", 2)
+    assert found.process_instances_with_active_subscriptions == 2
+    names = await client.search_process_definition_variable_names(found.process_definition_key)
+    assert [each.name for each in names.items] == ["onlyA", "onlyB", "orderId"]
+    body = {"filter": {"name": {"$like": "only*"}}, "page": {"limit": 1}}
+    path = f"/process-definitions/{found.process_definition_key}/variable-names/search"
+    page = (await served.post(path, body)).json()
+    assert ([each["name"] for each in page["items"]], page["page"]["totalItems"]) == (["onlyA"], 2)
+
+
+async def test_a_condition_starts_what_it_fulfils(served, client):
+    def evaluation(price: int, **more) -> models.ConditionalEvaluationInstruction:
+        variables = models.ConditionalEvaluationInstructionVariables.from_dict({"price": price})
+        return models.ConditionalEvaluationInstruction(variables=variables, **more)
+
+    assert (await client.evaluate_conditionals(data=evaluation(12))).process_instances == []
+    (started,) = (await client.evaluate_conditionals(data=evaluation(7))).process_instances
+    found = await client.get_process_instance(started.process_instance_key)
+    assert (found.process_definition_id, str(found.state)) == ("cheap", "ACTIVE")
+    only = evaluation(7, process_definition_key=started.process_definition_key)
+    assert len((await client.evaluate_conditionals(data=only)).process_instances) == 1
+    await served.deploy("cheap.bpmn", CHEAP.replace(b"price &lt; 10", b"price &lt; 20"))
+    with pytest.raises(sdk.errors.NotFoundError):  # only the latest version is started by conditions
+        await client.evaluate_conditionals(data=only)
+
+
+async def test_several_documents_at_once(served, client):
+    files = [
+        File(payload=BytesIO(text), file_name=name, mime_type="text/plain") for name, text in (("a", b"1"), ("b", b"2"))
+    ]
+    made = await client.create_documents(data=models.CreateDocumentsData(files=files))
+    assert [each.metadata.file_name for each in made.created_documents] == ["a", "b"]
+    assert made.failed_documents == []
+    large = [("files", ("a.txt", b"1")), ("files", ("b.bin", b"x" * (DOCUMENT_BYTES_MAX + 1)))]
+    answer = (await served.client.post("/v2/documents/batch", files=large)).json()
+    assert [each["metadata"]["fileName"] for each in answer["createdDocuments"]] == ["a.txt"]
+    assert [(each["fileName"], each["status"]) for each in answer["failedDocuments"]] == [("b.bin", 413)]
+    uneven = [*large[:1], ("metadataList", ("", b"{}")), ("metadataList", ("", b"{}"))]
+    assert (await served.client.post("/v2/documents/batch", files=uneven)).status_code == 400
