@@ -145,6 +145,23 @@ async def test_what_is_drawn_is_not_lost_by_looking_elsewhere_and_only_discarded
     await page.evaluate("localStorage.clear()")  # nothing is left for whoever comes next
 
 
+async def test_elements_are_appended_and_named_by_keyboard(world, walk_on):
+    page = await (await walk_on(world)).go("/modeler/new/bpmn")
+    await ready(page)
+    await page.locator('[data-element-id="start"] .djs-hit').click()
+    await page.keyboard.press("a")
+    await page.get_by_placeholder("Search").or_(page.locator(".djs-popup-search input")).first.wait_for()
+    await page.keyboard.type("service task")
+    await page.keyboard.press("Enter")
+    await expect(page.locator('.djs-shape[data-element-id^="Activity_"]')).to_have_count(1)
+    await page.keyboard.type("Weigh it")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".workbench-panel")).to_contain_text("Weigh it")
+    await page.get_by_role("button", name="Keyboard").click()
+    await expect(page.get_by_text("A append an element")).to_be_visible()
+    await page.evaluate("localStorage.clear()")
+
+
 async def test_tokens_are_simulated_and_nothing_is_sent(world, walk_on):
     page = await (await walk_on(world)).go("/modeler")
     await page.get_by_role("link", name="Order", exact=False).filter(has_text="order.bpmn").click()

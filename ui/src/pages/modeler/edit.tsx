@@ -1,7 +1,7 @@
 // The drawing table: the editor of the file, what the rules say about it, and what can be done with it.
 
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { problemOf, useAct, useAsk } from "@/base/ask";
 import { Link, navigate } from "@/base/route";
 import { useWords } from "@/base/words";
@@ -35,6 +35,8 @@ export default function Edit({ params }: { params: Record<string, string> }): JS
   }, [isOpen]);
   const { isBusy, act } = useDeployment();
   const starting = useOpen();
+  const [isHelping, setHelping] = useState(false);
+  const help = { isOpen: isHelping, turn: () => setHelping(!isHelping) };
   useKeys(act);
   useEffect(() => {
     document.title = `${bench.file?.name ?? t.title} · Procession`;
@@ -45,8 +47,9 @@ export default function Edit({ params }: { params: Record<string, string> }): JS
   const hasPanel = view === undefined || view.kind === "graph"; // tables are edited in place
   return (
     <div class="modeler">
-      <Bar isBusy={isBusy} onDeploy={() => void act()} onStart={() => starting.open(true)} />
+      <Bar help={help} isBusy={isBusy} onDeploy={() => void act()} onStart={() => starting.open(true)} />
       {bench.file.kind === "dmn" && <Views />}
+      {help.isOpen && <p class="modeler-note calm">{t.keys}</p>}
       {bench.warnings.length > 0 && (
         <details class="modeler-note"><summary>{t.notRead}</summary>{bench.warnings.map((each) => <p key={each}>{each}</p>)}</details>
       )}
@@ -140,7 +143,14 @@ async function save(): Promise<void> {
   if (editor && file) download({ ...file, content: await editor.content() });
 }
 
-function Bar({ isBusy, onDeploy, onStart }: { isBusy: boolean; onDeploy: () => void; onStart: () => void }): JSX.Element {
+interface BarProps {
+  help: { isOpen: boolean; turn: () => void };
+  isBusy: boolean;
+  onDeploy: () => void;
+  onStart: () => void;
+}
+
+function Bar({ help, isBusy, onDeploy, onStart }: BarProps): JSX.Element {
   const t = useWords(words);
   const bench = useWorkbench();
   const { editor, file } = bench;
@@ -162,6 +172,7 @@ function Bar({ isBusy, onDeploy, onStart }: { isBusy: boolean; onDeploy: () => v
         <Button kind="ghost" icon="redo" label={t.redo} title={`${t.redo} (Ctrl+Y)`} disabled={isOff || !editor.canRedo()} onClick={() => editor?.redo()} />
         {file?.kind !== "form" && <Button kind="ghost" icon="fit" label={t.fit} disabled={!editor} onClick={() => editor?.fit()} />}
         {editor?.simulate && <Button kind="ghost" icon="token" label={t.simulate} pressed={isSimulating} onClick={() => editor.simulate?.(!isSimulating)} />}
+        {file?.kind === "bpmn" && <Button kind="ghost" icon="info" label={t.help} pressed={help.isOpen} onClick={help.turn} />}
         <Button kind="ghost" icon="download" label={t.download} title={`${t.download} (Ctrl+S)`} disabled={!editor} onClick={() => void save()} />
         {file?.kind === "bpmn" && (
           <Button icon="play" role="operator" disabled={isOff || !file.origin} title={file.origin ? t.start : t.startFirst} onClick={onStart}>{t.start}</Button>

@@ -12,6 +12,10 @@ declare module "camunda-bpmn-js-behaviors/lib/camunda-cloud" {
   export default module;
 }
 
+declare module "bpmn-js-create-append-anything" {
+  export const CreateAppendAnythingModule: object;
+}
+
 declare module "bpmn-js-token-simulation" {
   const module: object;
   export default module;

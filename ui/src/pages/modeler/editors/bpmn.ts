@@ -8,6 +8,7 @@ import "bpmn-js-token-simulation/assets/css/bpmn-js-token-simulation.css";
 import "@/parts/bpmn-io/bpmn-io.css";
 
 import Modeler from "bpmn-js/lib/Modeler";
+import { CreateAppendAnythingModule } from "bpmn-js-create-append-anything";
 import {
   BpmnPropertiesPanelModule,
   BpmnPropertiesProviderModule,
@@ -56,6 +57,7 @@ export function bpmnEditor(places: Places, told: Told): Editor {
       BpmnPropertiesProviderModule,
       ZeebePropertiesProviderModule,
       ZeebeBehaviorsModule,
+      CreateAppendAnythingModule,
       TokenSimulationModule,
       translateModule(),
     ],
