@@ -38,6 +38,8 @@ def _show(row: Worker) -> None:
         f"{screen.counted(row.running, 'job')}",
     )
     for queue in row.queues:
+        if queue.queue.startswith("$") and not queue.running + queue.buffered:
+            continue  # each handler has one for jobs of processes: most have nothing to do
         waiting = f", {queue.buffered} waiting" if queue.buffered else ""
         types = f"  {', '.join(queue.types)}" if queue.types else ""
         share = bar(queue.running / queue.slots if queue.slots else 0.0)
