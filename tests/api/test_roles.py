@@ -32,12 +32,11 @@ MAY = {
 OPEN = {"getStatus", "getLicense"}
 # With any name, whatever the role.
 ANY_ROLE = {"getAuthentication", "getTopology"}
-# Requests that are no GET and change nothing. Searches are known by their names.
+# Requests that are no GET and change nothing. Searches, and what begins with "get", are known by their names.
 LOOKS = {
     "evaluateExpression",
     "evaluateFeel",
     "explainMessage",
-    "getProcessDefinitionStatistics",
     "lintFile",
     "tryDecision",
 }
@@ -49,6 +48,7 @@ ACTIONS = {
         *("activateAdHocSubProcessActivities", "assignUserTask", "broadcastSignal", "cancelBatchOperation"),
         *("cancelJobBatch", "cancelProcessInstance", "cancelProcessInstancesBatchOperation", "changeJob"),
         *("changeJobsInBulk", "changeRetries", "completeUserTask", "correlateMessage", "createDocument"),
+        *("createDocuments", "evaluateConditionals", "setQueueRetention"),
         *("createElementInstanceVariables", "createProcessInstance", "deleteDocument", "deleteJob", "deleteLimit"),
         *("deleteProcessInstance", "deleteProcessInstancesBatchOperation", "enqueueFlow", "enqueueJobs"),
         *("evaluateDecision", "migrateProcessInstance", "migrateProcessInstancesBatchOperation"),
@@ -71,7 +71,7 @@ def who_may(row: Endpoint) -> set[str]:
     for role, names in ACTIONS.items():
         if name in names:
             return MAY[role]
-    is_look = row.method == "GET" or name.startswith("search") or name in LOOKS
+    is_look = row.method == "GET" or name.startswith(("search", "get")) or name in LOOKS
     assert is_look, f"Expected '{name}' among the actions of a role in this file, for it may change something"
     return LOOKERS
 
