@@ -14,7 +14,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE.parent / "src" / "procession" / "ui" / "assets"
@@ -32,6 +39,15 @@ class NotInstalled(Failed):
     """Its packages cannot be had: usually there is no network."""
 
 
+@contextmanager
+def alone() -> Generator[None]:
+    """One build at a time: two would take each other's packages away. Where files cannot be locked, one takes care."""
+    with (HERE / "package.json").open("rb") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def build(*, is_forced: bool = False) -> bool:
     """Build, if the sources have changed since; whether it was built. Raises Failed, NotInstalled."""
     wanted = sources_digest()
@@ -43,10 +59,11 @@ def build(*, is_forced: bool = False) -> bool:
     return True
 
 
-def check() -> None:
-    """Check the types. Raises Failed, NotInstalled."""
+def check() -> bool:
+    """Check the types; nothing is built. Raises Failed, NotInstalled."""
     install()
     _npm("run", "--silent", "check")
+    return False
 
 
 def install() -> None:
@@ -114,9 +131,9 @@ def main() -> int:
     arguments.add_argument("--offline-ok", action="store_true", help="succeed where its packages cannot be had")
     given = arguments.parse_args()
     try:
-        if given.check:
-            check()
-        elif build(is_forced=given.force):
+        with alone():
+            is_built = check() if given.check else build(is_forced=given.force)
+        if is_built:
             print(f"The page is built into {os.path.relpath(ASSETS)}")
     except NotInstalled as error:
         print(f"The page is not built: {error}", file=sys.stderr)

@@ -22,7 +22,8 @@ class PageHook(BuildHookInterface):
         """Build, unless the wheel only points at the checkout."""
         del build_data
         if self.target_name == "wheel" and version != "editable":
-            page.build()
+            with page.alone():
+                page.build()
 
     def dependencies(self) -> list[str]:
         """A Node, where there is none."""
