@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import httpx
@@ -9,6 +10,7 @@ from playwright.async_api import expect
 
 from procession.ui import routes
 from tests.support.page import PHONE
+from tests.support.sources import ROOT
 
 
 async def test_every_address_of_the_page_can_be_opened(world, walk_on):
@@ -33,6 +35,12 @@ async def test_scripts_come_from_this_server_as_files_and_from_nowhere_else(worl
     script = next(part for part in policy.split("; ") if part.startswith("script-src"))
     assert script == "script-src 'self'"
     assert "default-src 'none'" in policy
+
+
+def test_the_lock_of_the_page_names_no_registry_and_a_checksum_for_every_package():
+    packages = json.loads((ROOT / "ui" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert [name for name, package in packages.items() if name and "integrity" not in package] == []
 
 
 async def test_files_are_compressed_for_those_who_take_it_and_kept_for_good(world):

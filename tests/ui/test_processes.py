@@ -120,6 +120,26 @@ async def test_many_instances_are_cancelled_with_progress_and_what_fails_is_list
         assert (await page_world.app.instance(key)).instance.state == "TERMINATED"
 
 
+async def test_all_that_match_are_a_batch_of_the_server_whose_progress_is_listed(world, walk_on):
+    for number in range(60):
+        await world.app.start("order", {"orderId": f"BATCH-{number}", "card": "good", "items": []}, tags=["batch"])
+    walk = await walk_on(world)
+    page = await walk.go("/processes/order?version=all&tag=batch&state=ACTIVE")
+    await expect(page.get_by_text("50 of 60")).to_be_visible()
+    await page.get_by_label("Select all that are shown").check()
+    await page.get_by_role("button", name="All 60 that match").click()
+    await page.get_by_role("button", name="Cancel instances").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("also when this page is closed")
+    await dialog.get_by_role("button", name="Cancel instances").click()
+    await expect(dialog.get_by_role("status")).to_have_text("60 of 60 done")
+    await dialog.get_by_role("button", name="Close").last.click()
+    await page.goto(world.url + "/batches")
+    row = page.get_by_role("row").filter(has_text="Cancel instances")
+    await expect(row).to_contain_text("60 of 60 done")
+    await walk.check_accessible()
+
+
 async def test_an_instance_is_started_with_variables_and_shown(world, walk_on):
     walk = await walk_on(world)
     page = await walk.go("/processes/import")

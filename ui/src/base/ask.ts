@@ -104,8 +104,9 @@ export function useList<T>(
     reload: first.reload,
     total,
     isTotalBound,
-    hasMore: Boolean(cursor) && items !== undefined && last !== undefined && last.items.length > 0 &&
-      (total === undefined || isTotalBound || items.length < total),
+    // an empty page with a cursor: nothing was found as far as was looked
+    hasMore: Boolean(cursor) && items !== undefined && last !== undefined &&
+      (last.items.length === 0 || total === undefined || isTotalBound || items.length < total),
     isLoadingMore,
     more,
   };

@@ -3,8 +3,8 @@
 import { useStored } from "@/base/stored";
 
 export type Language = "en" | "ru";
-type Message = string | ((...given: never[]) => string);
-type SameKeys<T> = { [K in keyof T]: T[K] extends string ? string : T[K] };
+type Message = string | ((...given: never[]) => string) | Record<string, string>;
+type SameKeys<T> = { [K in keyof T]: T[K] extends string ? string : T[K] extends Record<string, string> ? Record<keyof T[K], string> : T[K] };
 export type Catalogue<T> = { en: T; ru: SameKeys<T> };
 
 /** Declares the words of a page: `catalogue({ en: { title: "Jobs" }, ru: { title: "Задания" } })`. */

@@ -73,7 +73,7 @@ export function DataTable<T>(props: TableProps<T>): JSX.Element {
           </tbody>
         </table>
       )}
-      {rows.length > 0 && (
+      {(rows.length > 0 || list.hasMore) && (
         <div class="table-foot">
           <span>{t.shown(rows.length, list.total, list.isTotalBound ?? false)}</span>
           {list.hasMore && (

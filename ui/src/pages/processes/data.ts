@@ -3,6 +3,8 @@
 import { api, type Page } from "@/base/api";
 import type { Instance } from "@/base/camunda";
 
+export const DEFAULT_TENANT = "<default>"; // Camunda's name of the tenant that needs no name
+
 /** A version with how many instances of it there are. */
 export interface Version {
   processDefinitionKey: string;

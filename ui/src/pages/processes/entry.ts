@@ -10,5 +10,6 @@ export const entry: PageEntry = {
     { path: "/processes", load: () => import("./list") },
     { path: "/processes/:id", load: () => import("./one") },
     { path: "/instances", load: () => import("./all") },
+    { path: "/batches", load: () => import("./batches") },
   ],
 };

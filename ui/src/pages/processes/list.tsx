@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { withQuery } from "@/base/api";
 import { useAsk } from "@/base/ask";
 import { Link, useQuery } from "@/base/route";
 import { useWords } from "@/base/words";
@@ -9,7 +10,7 @@ import { Badge, Count, When } from "@/parts/data";
 import { Empty } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
 import { DataTable, type Column } from "@/parts/table";
-import { versionsOf, type Version } from "@/pages/processes/data";
+import { DEFAULT_TENANT, versionsOf, type Version } from "@/pages/processes/data";
 import { words } from "@/pages/processes/words";
 import "@/pages/processes/processes.css";
 
@@ -38,6 +39,7 @@ export default function Processes(): JSX.Element {
           <>
             <input type="search" class="find" aria-label={t.find} placeholder={t.find} value={text} onInput={(event) => setText(event.currentTarget.value)} />
             <Link class="button" to="/instances">{t.allInstances}</Link>
+            <Link class="button" to="/batches">{t.batches}</Link>
           </>
         }
       />
@@ -55,9 +57,9 @@ export default function Processes(): JSX.Element {
 }
 
 function columns(t: ReturnType<typeof useWords<(typeof words)["en"]>>): Column<Process>[] {
-  const to = ({ id }: Process): string => `/processes/${encodeURIComponent(id)}`;
+  const to = ({ id, tenantId }: Process): string => withQuery(`/processes/${encodeURIComponent(id)}`, { tenant: tenantId === DEFAULT_TENANT ? "" : tenantId });
   const counted = (row: Process, count: number, state: string, tone: "active" | "bad" | "neutral"): JSX.Element =>
-    count === 0 ? <span class="none">0</span> : <Link to={`${to(row)}?version=all&state=${state}`}><Badge tone={tone}><Count value={count} /></Badge></Link>;
+    count === 0 ? <span class="none">0</span> : <Link to={withQuery(to(row), { version: "all", state })}><Badge tone={tone}><Count value={count} /></Badge></Link>;
   return [
     {
       id: "name",
@@ -67,7 +69,7 @@ function columns(t: ReturnType<typeof useWords<(typeof words)["en"]>>): Column<P
       cell: (row) => (
         <div class="named">
           <Link to={to(row)}>{row.latest.name || row.id}</Link>
-          <small>{row.id}{row.tenantId !== "<default>" && ` · ${row.tenantId}`}</small>
+          <small>{row.id}{row.tenantId !== DEFAULT_TENANT && ` · ${row.tenantId}`}</small>
         </div>
       ),
     },

@@ -14,7 +14,7 @@ import { Empty, Loading, ProblemBox, toast } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
 import { Menu } from "@/parts/menu";
 import type { PageProps } from "@/pages/entry";
-import { versionsOf, xmlOf, type Version } from "@/pages/processes/data";
+import { DEFAULT_TENANT, versionsOf, xmlOf, type Version } from "@/pages/processes/data";
 import { Counted, Difference, HeatMap } from "@/pages/processes/diagrams";
 import { InstancesPanel } from "@/pages/processes/instances";
 import { StartDialog } from "@/pages/processes/start";
@@ -26,6 +26,7 @@ type View = "counts" | "heat" | "difference";
 export default function Process({ params }: PageProps): JSX.Element {
   const t = useWords(words);
   const id = params.id ?? "";
+  const [tenant] = useQuery("tenant", DEFAULT_TENANT);
   const asked = useAsk(`versions ${id}`, (signal) => versionsOf(id, signal), ["definitions", "instances", "counts", "incidents"]);
   const crumbs = [{ title: t.title, to: "/processes" }];
   if (!asked.data) {
@@ -36,7 +37,8 @@ export default function Process({ params }: PageProps): JSX.Element {
       </>
     );
   }
-  const versions = [...asked.data.items].sort((one, other) => other.version - one.version);
+  const own = asked.data.items.filter((each) => each.tenantId === tenant); // two tenants may have processes of one id
+  const versions = [...(own.length > 0 ? own : asked.data.items)].sort((one, other) => other.version - one.version);
   if (versions.length === 0) {
     return (
       <>
