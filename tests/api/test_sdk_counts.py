@@ -9,9 +9,11 @@ import pytest
 from camunda_orchestration_sdk import models
 from camunda_orchestration_sdk.types import File
 
+from procession import Procession
 from procession.limits import DOCUMENT_BYTES_MAX
 from procession.testing.bpmn import process
 from tests.api.conftest import PAYMENT, Served
+from tests.api.gateway.test_pyzeebe import RATE
 
 WAITING = process("waiting").start().catch("paid", message="payment-received", key="=orderId").end("done").xml()
 CHEAP = process("cheap").start("low", condition="=price < 10").user("look").end().xml()
@@ -116,3 +118,40 @@ async def test_several_documents_at_once(served, client):
     assert [(each["fileName"], each["status"]) for each in answer["failedDocuments"]] == [("b.bin", 413)]
     uneven = [*large[:1], ("metadataList", ("", b"{}")), ("metadataList", ("", b"{}"))]
     assert (await served.client.post("/v2/documents/batch", files=uneven)).status_code == 400
+
+
+RULED = process("ruled").start().rule("rate", decision="rate", result="rate").user("look").end().xml()
+
+
+async def test_decisions_that_instances_have_evaluated(served, client):
+    await served.deploy("rate.dmn", RATE)
+    await served.deploy("ruled.bpmn", RULED)
+    keys = [await served.start("ruled", variables={"member": member}) for member in (True, False)]
+    found = (await client.search_decision_instances(data=models.DecisionInstanceSearchQuery())).items
+    assert [each.process_instance_key for each in found] == keys[::-1]
+    assert [(each.decision_definition_id, each.result, str(each.state)) for each in found] == [
+        ("rate", "9", "EVALUATED"),
+        ("rate", "5", "EVALUATED"),
+    ]
+    query = models.DecisionInstanceSearchQuery(
+        filter_=models.DecisionInstanceSearchQueryFilter(process_instance_key=sdk.ProcessInstanceKey(keys[0]))
+    )
+    (first,) = (await client.search_decision_instances(data=query)).items
+    assert str(first.decision_definition_type) == "DECISION_TABLE"
+    details = await client.get_decision_instance(first.decision_evaluation_instance_key)
+    assert [(each.input_name, each.input_value) for each in details.evaluated_inputs] == [("Member", "true")]
+    assert [(each.rule_id, each.rule_index) for each in details.matched_rules] == [("r1", 1)]
+    assert details.matched_rules[0].evaluated_outputs[0].output_value == "5"
+    for path, expected in ((f"{keys[0]}-9", 404), ("x-1", 400), ("7", 400), ("0-1", 400)):
+        assert (await served.get(f"/decision-instances/{path}")).status_code == expected, path
+
+
+async def test_without_values_in_the_history_decisions_are_found_all_the_same(make_served):
+    served = await make_served(Procession("memory://", history="activity"))
+    await served.deploy("rate.dmn", RATE)
+    await served.deploy("ruled.bpmn", RULED)
+    await served.start("ruled", variables={"member": True})
+    (found,) = (await served.post("/decision-instances/search")).json()["items"]
+    assert (found["decisionDefinitionName"], found["state"], found["result"]) == ("Rate", "EVALUATED", "null")
+    details = (await served.get(f"/decision-instances/{found['decisionEvaluationInstanceKey']}")).json()
+    assert [each["ruleId"] for each in details["matchedRules"]] == ["r1"]

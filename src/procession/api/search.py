@@ -194,11 +194,11 @@ async def search(query: Search[Any], source: Source, record: type[R]) -> Found[R
     )
 
 
-def counted(query: Search[Any], items: list[R], record: type[R]) -> Found[R]:
-    """A page of counts, which have no keys: by position only. Raises Problem for cursors and for other properties."""
+def by_position(query: Search[Any], items: list[R], record: type[R]) -> Found[R]:
+    """A page of what has no keys that are numbers, by its position. Raises Problem for cursors."""
     page = query.page or Page()
     if page.after is not None or page.before is not None:
-        raise Problem(400, "Expected a page of counts by its position ('from'), found a cursor")
+        raise Problem(400, "Expected a page by its position ('from'), found a cursor")
     accepts = acceptor(query.filter, NOTHING_SPECIAL)
     order = _order(query.sort, record)
     matches = _sorted([item for item in items if accepts(item)], order)

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from procession.api.endpoints import Call, Endpoint
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of, tenant_of
-from procession.api.search import Flag, Found, Record, Request, Search, Text, counted
+from procession.api.search import Flag, Found, Record, Request, Search, Text, by_position
 from procession.api.words import key_of, text_or_none
 from procession.core.state import Status
 from procession.limits import PAGE_MAX, SEARCH_MATCHES_MAX
@@ -156,7 +156,7 @@ async def incidents_by_definition(call: Call) -> Found[IncidentsOfDefinition]:
             )
         )
     items.sort(key=lambda item: -item.active_instances_with_error_count)
-    return counted(Search(sort=query.sort, page=query.page), items, IncidentsOfDefinition)
+    return by_position(Search(sort=query.sort, page=query.page), items, IncidentsOfDefinition)
 
 
 async def incidents_by_error(call: Call) -> Found[IncidentsOfError]:
@@ -172,7 +172,7 @@ async def incidents_by_error(call: Call) -> Found[IncidentsOfError]:
         for message, keys in instances.items()
     ]
     items.sort(key=lambda item: (-item.active_instances_with_error_count, item.error_hash_code))
-    return counted(query, items, IncidentsOfError)
+    return by_position(query, items, IncidentsOfError)
 
 
 # -- instances --------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ async def instances_by_process(call: Call) -> Found[InstancesOfProcess]:
                 active_instances_with_incident_count=sum(troubled for _, troubled in counts),
             )
         )
-    return counted(call.body, items, InstancesOfProcess)
+    return by_position(call.body, items, InstancesOfProcess)
 
 
 async def instances_by_version(call: Call) -> Found[InstancesOfVersion]:
@@ -235,7 +235,7 @@ async def instances_by_version(call: Call) -> Found[InstancesOfVersion]:
                     active_instances_without_incident_count=well,
                 )
             )
-    return counted(Search(sort=query.sort, page=query.page), items, InstancesOfVersion)
+    return by_position(Search(sort=query.sort, page=query.page), items, InstancesOfVersion)
 
 
 async def subscriptions_by_definition(call: Call) -> Found[SubscriptionsOfDefinition]:
@@ -264,7 +264,7 @@ async def subscriptions_by_definition(call: Call) -> Found[SubscriptionsOfDefini
     if query.filter is not None:
         items = [] if query.filter.has_active_subscriptions is False else items
         query.filter.has_active_subscriptions = UNSET
-    return counted(query, items, SubscriptionsOfDefinition)
+    return by_position(query, items, SubscriptionsOfDefinition)
 
 
 async def variable_names(call: Call) -> Found[VariableName]:
@@ -276,7 +276,7 @@ async def variable_names(call: Call) -> Found[VariableName]:
     keys = [instance.key for instance in (await call.desk.rows.find_instances(which)).instances]
     for instance in await call.desk.rows.load(keys):
         names.update(msgspec.json.decode(instance.variables or b"{}", type=dict[str, msgspec.Raw]))
-    return counted(call.body, [VariableName(name=name) for name in sorted(names)], VariableName)
+    return by_position(call.body, [VariableName(name=name) for name in sorted(names)], VariableName)
 
 
 def _count(path: str, operation: str, verb: Any, summary: str, chosen: Any, answer: Any, group: str) -> Endpoint:  # noqa: ANN401
