@@ -12,7 +12,7 @@ from typing import Final
 from procession import limits
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JOB_QUEUE_PREFIX, METHOD_QUEUE_PREFIX, JobKind
-from procession.store.rows import NewJob, NewMessage, NewUserTask, Row, Shape, StartRequest, Step
+from procession.store.rows import NewJob, NewMessage, NewUserTask, Row, StartRequest, Step
 
 INT_MAX: Final = 2**31 - 1  # priorities and attempts: a 32-bit column in every store
 _ENVELOPE_BYTES: Final = 64 * 1024  # what a follow-up's JSON adds to the variables that it carries
@@ -38,7 +38,7 @@ def are_plain(steps: Sequence[Step]) -> bool:
     """Whether a look at all of these together shows that there is nothing to refuse in any; False is no refusal.
 
     Texts that are short, ASCII and without a NUL when they are put together are so each; likewise JSON, which has no
-    escapes besides: so no database has a reason of its own either. Only usual steps are looked at.
+    escapes besides: so no database has a reason of its own either. Give it usual steps only, no wide ones.
     """
     try:
         return _are_plain(steps)
@@ -53,7 +53,7 @@ def _are_plain(steps: Sequence[Step]) -> bool:
     times: set[int] = set()
     size = 0
     for step in steps:
-        if step.shape() == Shape.WIDE or step.tags:
+        if step.tags:
             return False
         names.update((step.process_id, step.business_id, step.tenant))
         size += len(step.state)

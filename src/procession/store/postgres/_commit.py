@@ -76,12 +76,12 @@ async def commit(sessions: Sessions, steps: Sequence[Step], keys: Keys, now: int
     """Apply steps; one answer per step, in order. Steps of different shapes are different transactions."""
     answers: Answers = {}
     batches: dict[Shape, Batch] = {}
-    plain = are_plain(steps)
-    for step in steps:
+    shapes = [step.shape() for step in steps]
+    plain = Shape.WIDE not in shapes and are_plain(steps)
+    for step, shape in zip(steps, shapes, strict=True):
         if not plain and (why := refusal_everywhere(step) or refusal_of_step(step)):
             answers[step.instance] = StepResult(outcome=StepOutcome.REFUSED, error=why)
             continue
-        shape = step.shape()
         if shape not in batches:
             batches[shape] = Batch(shape, [], keys, now)
         batches[shape].steps.append(step)
