@@ -144,6 +144,8 @@ def test_the_fastest_of_the_others_is_the_one_to_beat():
     (_, ahead) = queue_bars(result_of(run("postgres-drain", rate=71_000.0), *runs, peers=peers), FULL)
     assert (beaten.reached, ahead.reached) == (False, True)
     assert "fast: 70,000" in beaten.expected
+    half = msgspec.structs.replace(FULL, scale=0.5)
+    assert queue_bars(result_of(run("postgres-drain", rate=69_000.0), *runs, peers=peers), half) == [beaten]
 
 
 def test_every_peer_says_how_it_is_counted_and_has_a_driver():

@@ -1,6 +1,7 @@
 """The figures of the queue that were promised, and whether a result reached them. It measures nothing.
 
-A bar is judged only by a result that was measured at full size; in any other it is left out.
+A bar is judged only by a result that was measured at full size; in any other it is left out, but for the comparison
+with others of the same run.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ LATENCIES: Final = (
 WAL_BYTES_PER_JOB: Final = 600.0
 LATENCY_GROWTH_MAX: Final = 2.0  # beside a long transaction
 OWN_DRAIN: Final = "postgres-drain"
+COMPARABLE_SCALE: Final = 0.2  # from here on a drain is long enough to be compared with others of the same run
 
 
 def queue_bars(result: QueueResult, options: QueueOptions) -> list[Bar]:
     """The bars that these options measure."""
-    if options.scale < 1:
-        return []
     found = {one.variant: one for one in result.summary}
+    if options.scale < 1:
+        return _above_peers(result, found) if options.scale >= COMPARABLE_SCALE else []
     bars = [_at_least(name, least, found[variant].median) for variant, name, least in RATES if variant in found]
     for variant, name, p50, p99 in LATENCIES:
         if variant in found:

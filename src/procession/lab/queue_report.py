@@ -99,12 +99,17 @@ def _peers(result: QueueResult, variants: dict[str, Variant]) -> str:
             escape(peer.name),
             escape(peer.version) or DASH,
             escape(peer.language),
-            _words(escape(peer.settings) + f"<small>{escape(peer.source)}</small>"),
-            _words(f'<span class="bad">{escape("; ".join(_problems(peer, result, variants)))}</span>'),
+            _words(peer, "; ".join(_problems(peer, result, variants))),
         ]
         for peer in result.peers
     ]
-    return table(["", "version", "", "settings, as its documents recommend for throughput", ""], rows)
+    return table(["", "version", "", "settings, as its documents recommend for throughput"], rows)
+
+
+def _words(peer: Peer, problems: str) -> str:
+    """A cell of words, not of figures."""
+    settings = f"{escape(peer.settings)}<small>{escape(peer.source)}</small>"
+    return f'<div class="words">{settings}<span class="bad">{escape(problems)}</span></div>'
 
 
 def _problems(peer: Peer, result: QueueResult, variants: dict[str, Variant]) -> list[str]:
@@ -115,11 +120,6 @@ def _problems(peer: Peer, result: QueueResult, variants: dict[str, Variant]) -> 
         if run.problem and variants[run.variant]["subject"] == peer.name
     }
     return [peer.problem, *failed] if peer.problem else list(failed)
-
-
-def _words(markup: str) -> str:
-    """A cell of words, not of figures."""
-    return f'<div class="words">{markup}</div>'
 
 
 def _charts(result: QueueResult, variants: dict[str, Variant]) -> list[str]:
