@@ -45,7 +45,7 @@ export function Why({ instance, now, model, onDone, onMove }: WhyProps): JSX.Ele
             <div class="row">
               {incident && <Button kind="primary" icon="retry" role="operator" onClick={() => setRetrying({ incidentKey: incident.incidentKey, isJob: incident.jobKey !== null })}>{t.resolve}</Button>}
               {message && <Button icon="message" role="operator" onClick={() => setPublishing(message)}>{t.publish}</Button>}
-              {task && <Link class="button" to={`/tasks/${task.userTaskKey}`}>{t.openTask}</Link>}
+              {task && <Link class="button" to={`/tasks?whose=all&task=${task.userTaskKey}`}>{t.openTask}</Link>}
               <Button kind="ghost" icon="move" role="operator" onClick={() => onMove(element.elementId)}>{t.move}</Button>
             </div>
           </li>
