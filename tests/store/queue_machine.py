@@ -15,7 +15,16 @@ from procession.jobs.options import After, JobOptions, Limit, Unique, UniqueMode
 from procession.jobs.recurring import plan_firing
 from procession.store.port import Store
 from procession.store.rows import JobEnd, JobFence, JobOutcome, NewJob, Want
-from procession.store.rows.queue import Firing, LogLine, Missed, NewJobBatch, PauseKind, RecurringJob, RunReport
+from procession.store.rows.queue import (
+    Firing,
+    JobChange,
+    LogLine,
+    Missed,
+    NewJobBatch,
+    PauseKind,
+    RecurringJob,
+    RunReport,
+)
 from procession.store.rows.queue_reading import QueueFilter, StatRow
 from procession.testing.conformance.stage import new_job
 from tests.store.machine import FEW, PICK, TwoStores, comparable
@@ -181,7 +190,9 @@ class QueueRules(TwoStores):
         self.claim_from_queues(0, [3, 3])
         held = self.runs[-6:]
         outcomes = [
-            JobOutcome(key=key, lease=lease, end=ends[n % 3], delay_ms=5 * (n % 2), output=b"[2]")
+            JobOutcome(
+                key=key, lease=lease, end=ends[n % 3], delay_ms=5 * (n % 2), output=b"[2]", keep_ms=50 * (n % 4 // 3)
+            )
             for n, (key, lease) in enumerate(dict(held).items())
         ]
         self.both(lambda store, _: store.finish(outcomes))
@@ -237,6 +248,32 @@ class QueueRules(TwoStores):
     @rule(tag=st.sampled_from(["", "red"]), state=st.sampled_from([-1, 5]))
     def requeue_where(self, tag: str, state: int) -> None:
         self.both(lambda store, _: store.requeue_where(QueueFilter(tag=tag, state=state)))
+
+    @precondition(lambda self: self.known)
+    @rule(
+        picks=st.lists(PICK, min_size=1, max_size=3, unique=True),
+        priority=st.sampled_from([None, 0, 2]),
+        delay_ms=st.sampled_from([None, None, 0, 5]),
+    )
+    def change(self, picks: list[int], priority: int | None, delay_ms: int | None) -> None:
+        keys = sorted({self.known[-1 - pick % len(self.known)] for pick in picks})
+        change = JobChange(priority=priority, retries=4, delay_ms=delay_ms)
+        self.both(lambda store, _: store.change_jobs(keys, change))
+
+    @rule(
+        newest=st.booleans(),
+        state=st.sampled_from([-1, 0, 2, 4, 5, 7, 8]),
+        tag=st.sampled_from(["", "red"]),
+        limit=st.sampled_from([1, 100]),
+    )
+    def find(self, newest: bool, state: int, tag: str, limit: int) -> None:
+        which = QueueFilter(newest=newest, state=state, tag=tag, limit=limit)
+
+        async def ask(store: Store, _: Keys) -> list[int]:
+            found = await store.find_jobs(which)
+            return [job.key for job in found.jobs] + [found.after, *await store.count_meant(which, 5)]
+
+        self.both(ask)
 
     @rule()
     def duties(self) -> None:
