@@ -135,6 +135,9 @@ function shapeOf(entry: Entry): string {
 }
 
 function Changes({ changes, t }: { changes: Change[]; t: Words }): JSX.Element {
+  if (!changes.some(({ isKnown }) => isKnown)) {
+    return <p class="changed" title={t.unknownValue}>{changes.map(({ name }, index) => <code key={name + index}>{name}</code>)}</p>;
+  }
   return (
     <table class="changes">
       <thead><tr><th scope="col">{t.name}</th><th scope="col">{t.before}</th><th scope="col">{t.after}</th></tr></thead>
