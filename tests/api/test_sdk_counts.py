@@ -155,3 +155,48 @@ async def test_without_values_in_the_history_decisions_are_found_all_the_same(ma
     assert (found["decisionDefinitionName"], found["state"], found["result"]) == ("Rate", "EVALUATED", "null")
     details = (await served.get(f"/decision-instances/{found['decisionEvaluationInstanceKey']}")).json()
     assert [each["ruleId"] for each in details["matchedRules"]] == ["r1"]
+
+
+EVERYTHING = (
+    process("everything")
+    .start()
+    .parallel("split")
+    .service("job", type="work")
+    .at("split")
+    .catch("message", message="paid", key="=orderId")
+    .at("split")
+    .catch("signal", signal="alarm")
+    .at("split")
+    .catch("timer", timer="PT1H")
+    .at("split")
+    .user("person")
+    .xml()
+)
+
+
+async def test_what_element_instances_wait_for(served, client):
+    await served.deploy("everything.bpmn", EVERYTHING)
+    key = await served.start("everything", variables={"orderId": "A"})
+    await served.start()
+    query = models.ElementInstanceWaitStateQuery(
+        filter_=models.ElementInstanceWaitStateQueryFilter(process_instance_key=sdk.ProcessInstanceKey(key))
+    )
+    found = (await client.search_element_instance_wait_states(data=query)).items
+    details = {each.element_id: each.details for each in found}
+    assert {name: each.wait_state_type for name, each in details.items()} == {
+        "job": "JOB",
+        "message": "MESSAGE",
+        "signal": "SIGNAL",
+        "timer": "TIMER",
+        "person": "USER_TASK",
+    }
+    assert (details["job"].job_type, details["job"].retries) == ("work", 3)
+    assert (details["message"].message_name, details["message"].correlation_key) == ("paid", "A")
+    assert details["signal"].signal_name == "alarm"
+    assert details["timer"].due_date > served.app.now
+    assert {str(each.element_type) for each in found} == {"SERVICE_TASK", "INTERMEDIATE_CATCH_EVENT", "USER_TASK"}
+    for_people = {"filter": {"waitStateType": "USER_TASK"}}
+    (person,) = (await served.post("/element-instances/wait-states/search", for_people)).json()["items"]
+    assert person["elementId"] == "person"
+    counts = (await client.get_process_instance_wait_state_statistics(sdk.ProcessInstanceKey(key))).items
+    assert {each.element_id: each.waiting_count for each in counts} == dict.fromkeys(details, 1)

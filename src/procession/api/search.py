@@ -194,12 +194,12 @@ async def search(query: Search[Any], source: Source, record: type[R]) -> Found[R
     )
 
 
-def by_position(query: Search[Any], items: list[R], record: type[R]) -> Found[R]:
+def by_position(query: Search[Any], items: list[R], record: type[R], specials: Specials = NOTHING_SPECIAL) -> Found[R]:
     """A page of what has no keys that are numbers, by its position. Raises Problem for cursors."""
     page = query.page or Page()
     if page.after is not None or page.before is not None:
         raise Problem(400, "Expected a page by its position ('from'), found a cursor")
-    accepts = acceptor(query.filter, NOTHING_SPECIAL)
+    accepts = acceptor(query.filter, specials)
     order = _order(query.sort, record)
     matches = _sorted([item for item in items if accepts(item)], order)
     shown = matches[page.from_ : page.from_ + page.limit]

@@ -32,6 +32,7 @@ from procession.api.verbs import (
     running,
     user_tasks,
     variables,
+    waits,
 )
 
 V2 = "/v2"
@@ -45,12 +46,10 @@ NOT_SERVED: tuple[tuple[str, str, str], ...] = (
     ("POST", "/batch-operations/{key}/resumption", "resumeBatchOperation"),
     ("POST", "/correlated-message-subscriptions/search", "searchCorrelatedMessageSubscriptions"),
     ("POST", "/documents/{key}/links", "createDocumentLink"),
-    ("POST", "/element-instances/wait-states/search", "searchElementInstanceWaitStates"),
     ("POST", "/jobs/batch-update", "updateJobsBatchOperation"),
     ("GET", "/jobs/statistics/global", "getGlobalJobStatistics"),
     ("POST", "/jobs/statistics/{kind}", "getJobStatistics"),
     ("POST", "/process-instances/{key}/business-id-assignment", "assignProcessInstanceBusinessId"),
-    ("GET", "/process-instances/{key}/statistics/wait-states", "getProcessInstanceWaitStateStatistics"),
     ("POST", "/process-instances/suspension", "suspendProcessInstancesBatchOperation"),
     ("POST", "/process-instances/resumption", "resumeProcessInstancesBatchOperation"),
     ("POST", "/user-tasks/{key}/audit-logs/search", "searchUserTaskAuditLogs"),
@@ -117,6 +116,7 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
         *running.ENDPOINTS[1:],
         *user_tasks.ENDPOINTS,
         *elements.ENDPOINTS,
+        *waits.ENDPOINTS,
         *variables.ENDPOINTS,
         *definitions.ENDPOINTS,
         *resources.ENDPOINTS,
