@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from procession import Procession
 from procession.core.commands import Cancel
 from procession.engine import Engine, Settings
 from procession.jobs.kinds import JobKind, JobState
@@ -137,3 +138,23 @@ async def test_a_job_whose_process_died_takes_no_neighbours_with_it(stage: Stage
     await stage.turn()
     assert await stage.jobs() == []
     assert 0 < most <= SLOTS
+
+
+async def test_a_backlog_is_claimed_as_room_comes_without_waiting_for_a_poll(tmp_path):
+    rarely = 600_000
+    settings = Settings(claim_poll_ms_min=rarely, claim_poll_ms_max=rarely, check_ms=rarely)
+    app = Procession(f"sqlite:///{tmp_path / 'jobs.db'}", settings=settings)
+    left, over = set(range(30)), asyncio.Event()
+
+    @app.job("work", concurrency=2)
+    async def work(n: int) -> None:
+        await asyncio.sleep(0.02)  # longer than the claim takes that comes at once and finds no room
+        left.discard(n)
+        if not left:
+            over.set()
+
+    await app.open(run_workers=False)
+    await app.enqueue_many("work", [{"n": n} for n in range(30)])
+    await app._engine.start()
+    await asyncio.wait_for(over.wait(), 30)
+    await app.close()

@@ -61,7 +61,8 @@ class Claims:
         self._counters = counters
         self._chance = chance
         self._queues: set[str] = set()  # queues that this process has ever wanted jobs of
-        self._more = False  # there is probably more: the last claim got all it asked for, or somebody said so
+        self._full: set[str] = set()  # queues whose last claim got all that it asked for: they have probably more
+        self._more = False  # there is probably more: some queue is such, or somebody said so
         self._hints = 0
         self._pause_ms = settings.claim_poll_ms_min
         self.node = 0
@@ -125,10 +126,13 @@ class Claims:
             raise
         finally:
             got = Counter(job.queue for job in jobs)
-            self._more = hints != self._hints or any(got[want.queue] >= want.count for want in wants)
-            for want in wants:
+            for want in wants:  # a queue without room is not asked for now: what is known of it stays
                 if got[want.queue] < want.count:
+                    self._full.discard(want.queue)
                     self._slots(want.queue).release(want.queue, want.count - got[want.queue])
+                else:
+                    self._full.add(want.queue)
+            self._more = hints != self._hints or bool(self._full)
         self._counters.claimed += len(jobs)
         await self._deliver([from_claimed(job) for job in jobs])
         return len(jobs)
