@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -308,6 +309,32 @@ async def test_the_answer_of_an_ad_hoc_sub_process_reaches_the_process(gateway):
     strange = messages.new("JobResult", type="strange")
     asked = messages.new("CompleteJobRequest", jobKey=job.key, result=strange)
     assert await refused(complete_raw(gateway, asked)) == "INVALID_ARGUMENT"
+
+
+LISTENERS = '<zeebe:taskListeners><zeebe:taskListener eventType="completing" type="check" /></zeebe:taskListeners>'
+
+
+async def test_the_answer_of_a_task_listener_reaches_the_user_task(gateway):
+    await gateway.deploy(process("listened").start().user("approve", extensions=LISTENERS).end().xml(), "listened.bpmn")
+    started = await gateway.start("listened")
+    (task,) = await gateway.app.user_tasks()
+
+    async def answer(**fields) -> None:
+        completing = asyncio.create_task(gateway.app.complete_user_task(task.user_task_key))
+        (job,) = await gateway.take("check")
+        asked = messages.new("CompleteJobRequest", jobKey=job.key, result=messages.new("JobResult", **fields))
+        await complete_raw(gateway, asked)
+        await asyncio.gather(completing, return_exceptions=True)
+
+    await answer(denied=True, deniedReason="not yet")
+    assert (await gateway.app.instance(started.processInstanceKey)).elements[0].element_id == "approve"
+    groups = messages.new("StringList", values=["bank"])
+    corrections = messages.new("JobResultCorrections", assignee="ada", candidateGroups=groups, priority=80)
+    await answer(type="userTask", corrections=corrections)
+    assert (await gateway.app.wait(started.processInstanceKey, timeout=10)).state == "COMPLETED"
+    history = str(await gateway.app.history(started.processInstanceKey))
+    assert "ada" in history
+    assert "bank" in history
 
 
 async def complete_raw(gateway, message) -> None:
