@@ -46,7 +46,9 @@ def find_in_states(q: QueueTables, rows: Rows) -> Rows:
     found = [
         (job.key,)
         for job in q.tables.jobs.values()
-        if job.state in which["states"] and (job.state != 0 or which["queue"] in ("", job.queue))
+        if job.state in which["states"]
+        and (job.state != 0 or which["queue"] in ("", job.queue))
+        and (job.state != 1 or which["owner"] in (0, job.owner))
     ]
     return found[: which["most"]]
 

@@ -108,7 +108,8 @@ def _candidates(which: QueueFilter) -> Script[list[int] | None]:
     if which.batch:
         rows = yield from ask_for("find_in_batch", [{"batch": which.batch, "most": most}])
     elif which.state >= 0:
-        rows = yield from ask_for("find_in_states", [{"states": [which.state], "queue": which.queue, "most": most}])
+        asked = {"states": [which.state], "queue": which.queue, "owner": which.owner, "most": most}
+        rows = yield from ask_for("find_in_states", [asked])
     else:
         return None
     return [row[0] for row in rows] if len(rows) < most else None
