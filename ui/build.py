@@ -26,6 +26,7 @@ except ImportError:  # Windows
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE.parent / "src" / "procession" / "ui" / "assets"
 STAMP = ASSETS / ".built-from"
+FRESH = HERE / "node_modules" / ".page"  # what is being built
 INSTALLED = HERE / "node_modules" / ".installed-from"
 NODE_MIN = (20, 19)  # what Vite needs
 OUTSIDE = {"node_modules", "__pycache__"}
@@ -54,9 +55,20 @@ def build(*, is_forced: bool = False) -> bool:
     if not is_forced and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted:
         return False
     install()
-    _npm("run", "--silent", "build", "--", "--logLevel", "warn")
-    STAMP.write_text(wanted, encoding="utf-8")
+    _npm("run", "--silent", "build", "--", "--logLevel", "warn", "--outDir", str(FRESH), "--emptyOutDir")
+    (FRESH / STAMP.name).write_text(wanted, encoding="utf-8")
+    _put_in_place()
     return True
+
+
+def _put_in_place() -> None:
+    """Exchange what was built, so that a server that runs hands out one or the other."""
+    former = FRESH.with_name(".page-before")
+    shutil.rmtree(former, ignore_errors=True)
+    if ASSETS.exists():
+        ASSETS.rename(former)
+    FRESH.rename(ASSETS)
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def check() -> bool:
