@@ -66,8 +66,8 @@ def _put_in_place() -> None:
     former = FRESH.with_name(".page-before")
     shutil.rmtree(former, ignore_errors=True)
     if ASSETS.exists():
-        ASSETS.rename(former)
-    FRESH.rename(ASSETS)
+        shutil.move(ASSETS, former)
+    shutil.move(FRESH, ASSETS)
     shutil.rmtree(former, ignore_errors=True)
 
 
