@@ -56,7 +56,7 @@ def new_rows(
 ) -> list[NewJob]:
     """Jobs of one type without keys, one for each of ``args``. Raises InvalidValue, Misconfigured."""
     is_usual = not options and (handler is None or not handler.defaults) and not any(map(defaults_of_type, args))
-    if not is_usual or not isinstance(type, str):
+    if not is_usual or type.__class__ is not str:  # the pattern of a usual one is looked up by its type
         _check_type(type)
     if unknown := options.keys() - OPTIONS:
         message = f"Expected options of a job, found {', '.join(sorted(unknown))}: there is none of that name"
