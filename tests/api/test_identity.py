@@ -338,3 +338,22 @@ async def test_an_issuer_that_does_not_answer_is_no_reason_to_let_anybody_in(mak
     answer = await served.post("/jobs/search", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 503
     assert isinstance(answer, httpx.Response)
+
+
+async def test_everybody_can_ask_what_they_may_do(guarded):
+    async def allowed(*roles: str) -> dict[str, list[str]]:
+        headers = await bearer(guarded, *roles)
+        answer = (await guarded.post("/authentication/me/authorizations/search", headers=headers)).json()
+        assert answer["authorizationsEnabled"] is True
+        assert {each["ownerId"] for each in answer["items"]} == {"-".join(roles)}
+        return {each["resourceType"]: each["permissionTypes"] for each in answer["items"]}
+
+    assert await allowed("worker") == {"PROCESS_DEFINITION": ["UPDATE_PROCESS_INSTANCE"]}
+    assert "CREATE_PROCESS_INSTANCE" not in (await allowed("reader"))["PROCESS_DEFINITION"]
+    assert "CREATE_PROCESS_INSTANCE" in (await allowed("operator"))["PROCESS_DEFINITION"]
+    assert (await allowed("admin"))["AUDIT_LOG"] == ["READ"]
+    headers = await bearer(guarded, "deployer")
+    body = {"filter": {"resourceType": "RESOURCE", "resourceIds": ["*"]}}
+    (found,) = (await guarded.post("/authentication/me/authorizations/search", body, headers=headers)).json()["items"]
+    assert found["permissionTypes"] == ["CREATE", "DELETE_FORM", "DELETE_PROCESS", "DELETE_RESOURCE", "READ"]
+    assert (await guarded.post("/authentication/me/authorizations/search")).status_code == 401

@@ -7,6 +7,7 @@ from procession.api.endpoints import Call, Endpoint
 from procession.api.problems import Problem
 from procession.api.roles import Role
 from procession.api.verbs import (
+    authorizations,
     batches,
     cluster,
     counts,
@@ -41,7 +42,6 @@ PAGES = (page_overview, page_definitions, page_instances, page_messages, page_to
 
 # What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
 NOT_SERVED: tuple[tuple[str, str, str], ...] = (
-    ("POST", "/authentication/me/authorizations/search", "searchOwnAuthorizations"),
     ("POST", "/batch-operations/{key}/suspension", "suspendBatchOperation"),
     ("POST", "/batch-operations/{key}/resumption", "resumeBatchOperation"),
     ("POST", "/correlated-message-subscriptions/search", "searchCorrelatedMessageSubscriptions"),
@@ -125,6 +125,7 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
         *documents.ENDPOINTS,
         *counts.ENDPOINTS,
         *cluster.ENDPOINTS,
+        *authorizations.ENDPOINTS,
         *audit.ENDPOINTS,
     ]
     absent = [_absent(*each) for each in NOT_SERVED]
