@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from procession import BpmnError, Procession
+from procession import BpmnError, Job, Procession
 from procession.api.server import serve
 from procession.api.settings import Settings
 from procession.testing.bpmn import process
@@ -63,6 +63,7 @@ async def open_world(url: str, *, identity: bool = False) -> AsyncIterator[World
     """A server with its data, on an empty database; with ``identity`` it wants to know who comes."""
     app = Procession(url, history="full")
     _handlers(app)
+    _queue_handlers(app)
     await app.migrate()
     async with app, serve(app, Settings(identity=identity, port=0, stop_s=1), routes=routes()) as server:
         world = World(app, server.url)
@@ -102,3 +103,24 @@ def _handlers(app: Procession) -> None:
 
 async def _nothing() -> None:
     pass
+
+
+OPENED: set[str] = set()  # names of jobs that may go on
+
+
+def _queue_handlers(app: Procession) -> None:
+    """Jobs without a process."""
+
+    @app.job("send-letter", queue="letters", retries=1)
+    async def send_letter(to: str) -> str:
+        if to == "nobody":
+            raise ValueError(f"no such address: {to}")
+        return to
+
+    @app.job("count-pages", queue="pages", retries=1)
+    async def count_pages(job: Job, name: str) -> None:
+        await job.log("page 1 is counted")
+        await job.progress(0.5, "page 1 of 2")
+        while name not in OPENED:  # noqa: ASYNC110 - the worker may have a loop of its own
+            await asyncio.sleep(LOOK_S)
+        await job.log("page 2 is counted")
