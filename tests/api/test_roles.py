@@ -31,7 +31,7 @@ MAY = {
 # Without a name at all.
 OPEN = {"getStatus", "getLicense"}
 # With any name, whatever the role.
-ANY_ROLE = {"getAuthentication", "getTopology"}
+ANY_ROLE = {"getAuthentication", "getTopology", "searchOwnAuthorizations"}
 # Requests that are no GET and change nothing. Searches, and what begins with "get", are known by their names.
 LOOKS = {
     "evaluateExpression",
