@@ -1,7 +1,7 @@
 // What the parts of this page share: the way between them, the states of jobs, the question with a reason.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAct } from "@/base/ask";
 import { Link, useRoute } from "@/base/route";
 import { number, useLanguage, useWords } from "@/base/words";
@@ -22,6 +22,9 @@ const TONES: Record<string, Tone> = {
 export function Head({ title, actions }: { title: string; actions?: ComponentChildren }): JSX.Element {
   const t = useWords(words);
   const { path } = useRoute();
+  const nav = useRef<HTMLElement>(null);
+  // on a narrow screen the part that is shown may stand beyond the edge
+  useEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [path]);
   const parts: [string, string][] = [
     ["/jobs", t.list], ["/jobs/queues", t.queues], ["/jobs/recurring", t.recurring],
     ["/jobs/limits", t.limits], ["/jobs/batches", t.batches], ["/jobs/workers", t.workers],
@@ -29,7 +32,7 @@ export function Head({ title, actions }: { title: string; actions?: ComponentChi
   return (
     <>
       <PageHead title={title} actions={actions} />
-      <nav class="job-parts" aria-label={t.sections}>
+      <nav ref={nav} class="job-parts" aria-label={t.sections}>
         {parts.map(([to, name]) => <Link key={to} to={to} {...(path === to ? { "aria-current": "page" as const } : {})}>{name}</Link>)}
       </nav>
     </>

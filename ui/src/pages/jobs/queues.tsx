@@ -52,7 +52,7 @@ export default function QueuesPage(): JSX.Element {
               <Panel title={t.typesPaused}>
                 <DataTable
                   label={t.typesPaused}
-                  list={{ data: queues.pausedTypes, problem: undefined, isLoading: false, reload: asked.reload }}
+                  list={{ data: queues.pausedTypes, problem: undefined, isLoading: false, reload: asked.reload, total: queues.pausedTypes.length }}
                   keyOf={(row) => row.type}
                   columns={typeColumns(t, (type) => void resume("/api/job-types/resume", { type }))}
                   empty={null}

@@ -75,7 +75,7 @@ function Details({ details, reload }: { details: RecurringDetails; reload: () =>
       <Panel title={t.history}>
         <DataTable
           label={t.history}
-          list={{ data: history, problem: undefined, isLoading: false, reload }}
+          list={{ data: history, problem: undefined, isLoading: false, reload, total: history.length }}
           keyOf={(row) => `${row.at} ${row.dueAt}`}
           columns={[
             { id: "at", title: t.at, isMain: true, cell: (row) => <When at={row.at} /> },
