@@ -84,9 +84,10 @@ function Carry(props: CarryProps): JSX.Element {
   const { changes, fields } = useChanges();
   const [far, setFar] = useState<Far | null>(null);
   const goesOn = useRef(true);
-  useEffect(() => () => void (goesOn.current = false), []);
+  const isOpen = useRef(true);
+  useEffect(() => () => void (goesOn.current = isOpen.current = false), []);
   const tell = (next: Far): void => {
-    if (goesOn.current) setFar({ ...next });
+    if (isOpen.current) setFar({ ...next });
   };
   const begin = (): Promise<boolean> => {
     const given: Given = { reason, changes };
@@ -115,7 +116,7 @@ function Carry(props: CarryProps): JSX.Element {
       {!far && <p>{texts[props.action]}</p>}
       {!far && props.action === "change" && fields}
       {!far && isDangerous && <Field label={t.reason}>{(id) => <input id={id} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />}</Field>}
-      {far && <HowFar far={far} total={props.total} isOver={!isBusy && !problem} />}
+      {far && <HowFar far={far} total={props.total} isOver={!isBusy && !problem && goesOn.current} />}
     </Dialog>
   );
 }
@@ -125,7 +126,7 @@ function HowFar({ far, total, isOver }: { far: Far; total: number | undefined; i
   const at = far.done + far.failed.length;
   const text = total === undefined ? t.done(far.done) : t.doneOf(far.done, total);
   return (
-    <div class="stack">
+    <div class="stack job-far">
       <progress max={Math.max(1, total ?? at)} {...(total === undefined && !isOver ? {} : { value: isOver ? Math.max(1, total ?? at) : at })} aria-label={text} />
       <p role="status">{text}{far.failed.length > 0 && ` · ${t.failedSome(far.failed.length)}`}</p>
       {far.failed.length > 0 && <ul class="job-failures">{far.failed.map(({ key, why }) => <li key={key}><code>{key}</code> {why}</li>)}</ul>}

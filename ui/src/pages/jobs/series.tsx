@@ -98,7 +98,7 @@ function options(element: HTMLElement, isSmall: boolean): UPlot.Options {
     height: isSmall ? SPARK.height : HEIGHT,
     legend: { show: false },
     cursor: { show: !isSmall, y: false },
-    padding: isSmall ? [3, 3, 3, 3] : [8, 10, 0, 0],
+    padding: isSmall ? [3, 3, 3, 3] : [8, 26, 0, 0],
     scales: { x: { time: true }, y: { range: (_, __, most) => [0, Math.max(1, (most ?? 0) * 1.1)] } },
     axes: isSmall ? [{ show: false }, { show: false }] : [{ ...axis, values: (_, splits) => splits.map(clock), space: 70, size: 28 }, { ...axis, values: (_, splits) => splits.map((value) => number(value)), size: 46 }],
     series: [{}, ...NAMES.map((name) => ({ label: name, stroke: resolved(element, COLOURS[name]), width: isSmall ? 1.5 : 2, points: { show: false } }))],

@@ -209,6 +209,7 @@ export const words = catalogue({
     started: "Started",
     remote: (count: number) => `${number(count)} ${plural("en", count, { one: "worker", other: "workers" })} of other protocols ${plural("en", count, { one: "waits", other: "wait" })} for jobs at this server.`,
     allTypes: "all types",
+    allQueues: (count: number) => `Show all ${number(count)} queues`,
   },
   ru: {
     title: "Задания",
@@ -411,5 +412,6 @@ export const words = catalogue({
     started: "Начал",
     remote: (count: number) => `Исполнителей других протоколов ждёт заданий у этого сервера: ${number(count)}.`,
     allTypes: "все типы",
+    allQueues: (count: number) => `Показать все очереди: ${number(count)}`,
   },
 });
