@@ -39,7 +39,7 @@ export function Jobs({ now, model, onDone }: ListProps): JSX.Element {
         list={ready(now.jobs)}
         keyOf={(row) => row.jobKey}
         columns={[
-          { id: "type", title: t.type, isMain: true, cell: (row) => <div class="named"><span>{row.type || row.kind}</span><Key value={row.jobKey} /></div> },
+          { id: "type", title: t.type, isMain: true, cell: (row) => <div class="named"><Link to={`/jobs/${row.jobKey}`}>{row.type || row.kind}</Link><Key value={row.jobKey} /></div> },
           { id: "element", title: t.element, cell: (row) => nameOf(row.elementId) },
           { id: "state", title: t.state, cell: (row) => <State state={row.state} label={states[row.state as keyof typeof states] ?? row.state} /> },
           { id: "attempts", title: t.attempts, align: "right", cell: (row) => row.retries },

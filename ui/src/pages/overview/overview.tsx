@@ -105,8 +105,8 @@ function Tiles({ overview }: { overview: Overview }): JSX.Element {
       <Tile title={t.openIncidents} to="/instances?state=INCIDENT" {...(incidents.total.count > 0 ? { tone: "bad" as const } : {})} note={incidents.total.count > 0 ? `${rate(rates.incidents)} ${t.perSecond}` : t.noIncidents}>
         <Total of={incidents.total} />
       </Tile>
-      <Tile title={t.readyJobs} note={oldest ? t.oldest(span(Math.max(0, oldest))) : t.nothingWaits}><Total of={jobs.ready} /></Tile>
-      <Tile title={t.running} note={t.scheduled(number(jobs.scheduled.count) + (jobs.scheduled.isBound ? "+" : ""))}><Total of={jobs.running} /></Tile>
+      <Tile title={t.readyJobs} to="/jobs?state=READY" note={oldest ? t.oldest(span(Math.max(0, oldest))) : t.nothingWaits}><Total of={jobs.ready} /></Tile>
+      <Tile title={t.running} to="/jobs?state=RUNNING" note={t.scheduled(number(jobs.scheduled.count) + (jobs.scheduled.isBound ? "+" : ""))}><Total of={jobs.running} /></Tile>
       <Tile title={t.inFlight} {...(rates.rejected > 0 ? { tone: "bad" as const } : {})} note={rates.rejected > 0 ? `${rate(rates.rejected)} ${t.rejected.toLowerCase()} ${t.perSecond}` : commands.limit === null ? t.noLimit : t.limit(number(commands.limit))}>
         <Count value={commands.inFlight} />
       </Tile>
