@@ -76,6 +76,17 @@ async def test_a_job_that_waits_is_changed(world, walk_on):
     assert (record.run_at - record.created_at).total_seconds() > 3_600
 
 
+async def test_a_job_of_a_process_leads_to_its_instance_where_it_is_acted_on(world, walk_on):
+    key = await world.fail("broken-queue.csv")
+    walk = await walk_on(world)
+    page = await walk.go("/jobs?state=FAILED&text=broken-queue")
+    await page.get_by_role("link", name="parse-file", exact=True).click()
+    await expect(page.get_by_text(re.compile("until somebody resolves the incident"))).to_be_visible()
+    await expect(page.get_by_role("button", name="Requeue")).to_have_count(0)
+    await page.get_by_role("link", name="To its instance").click()
+    await expect(page).to_have_url(re.compile(rf"/instances/{key}$"))
+
+
 async def test_all_that_fit_are_deleted_with_progress_and_those_selected_start_over(world, walk_on):
     app = world.app
     many = await app.enqueue_many("nobody-does", [{"n": number} for number in range(60)], queue="idle", tags=["many"])

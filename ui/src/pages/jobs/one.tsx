@@ -174,7 +174,7 @@ function sentence(t: (typeof words)["en"], job: Job, parents: RelatedJob[], paus
     SCHEDULED: () => (job.errorMessage && job.attempt ? t.whyAgain(when) : t.whyDue(when)),
     AWAITING: () => t.whyAwaits(parents.filter(isOpen).length),
     THROTTLED: () => throttled(t, job, when),
-    FAILED: () => t.whyFailed,
+    FAILED: () => (job.kind === "TASK" ? t.whyFailed : t.whyIncident),
     SUSPENDED: () => t.whySuspended,
     SUCCEEDED: () => t.whySucceeded,
     DELETED: () => t.whyDeleted,
@@ -209,6 +209,10 @@ function Actions({ job, onDone }: { job: Job; onDone: () => void }): JSX.Element
     toast(outcome === "DELETED" ? t.removed : t.canceling);
     if (outcome === "DELETED") navigate("/jobs");
   };
+  if (job.kind !== "TASK") {
+    // what belongs to a process is changed there: its state is not the queue's alone
+    return <>{job.processInstanceKey && <Link class="button" to={`/instances/${job.processInstanceKey}`}>{t.toInstance}</Link>}</>;
+  }
   return (
     <>
       <Button role="operator" icon="retry" title={t.requeueText} disabled={job.state !== "FAILED" && job.state !== "SCHEDULED"} onClick={() => void requeue()}>{t.requeue}</Button>
