@@ -86,8 +86,8 @@ async def make_served(url: str) -> AsyncIterator[MakeServed]:
             await app.open(migrate=True)
             stack.push_async_callback(app.close)
             options = {"identity": False, "port": 0, "stop_s": 2.0, **settings}
-            turn = options.pop("turn_clock", None)
-            server = await stack.enter_async_context(serve(app, Settings(**options), turn_clock=turn))
+            more = {name: options.pop(name) for name in ("turn_clock", "tracer_provider") if name in options}
+            server = await stack.enter_async_context(serve(app, Settings(**options), **more))
             client = await stack.enter_async_context(httpx.AsyncClient(base_url=server.url, timeout=30))
             return Served(app, server, client)
 

@@ -113,3 +113,29 @@ def test_the_clock_can_be_set_in_test_mode(shop, run_process):
     assert httpx.post(f"{url}/v2/clock/reset").status_code == 204
     serving.signal(signal.SIGTERM)
     assert serving.ended() == 0
+
+
+def test_the_audit_log_is_shown_and_searched(command, shop, run_process):
+    serving = run_process("serve", "--no-identity", "--port", "0", "--json", "--audit-keep", "30d", "--url", shop.url)
+    url = address(serving)
+    assert "no such entry" in command("audit").err
+    for key in (71, 72):
+        assert httpx.post(f"{url}/v2/process-instances/{key}/cancellation", json={}).status_code == 404
+    assert httpx.post(f"{url}/v2/signals/broadcast", json={"signalName": "dawn"}).status_code == 200
+    found = command("audit", "--json").json
+    assert [each["operationType"] for each in found] == ["broadcastSignal", *["cancelProcessInstance"] * 2]
+    (only,) = command("audit", "--instance", "71", "--failed", "--actor", "local", "--since", "1h", "--json").json
+    assert (only["entityKey"], only["result"], only["processInstanceKey"]) == ("71", "FAIL", "71")
+    assert len(command("audit", "--text", "dawn", "--entity", "signal", "--json").json) == 1
+    assert command("audit", "--operation", "nothing", "--json").json == []
+    assert "broadcastSignal" in command("audit", "--limit", "1").out
+    assert command("audit", "--since", "soon", "--json").code == 1
+    serving.signal(signal.SIGTERM)
+    assert serving.ended() == 0
+
+
+def test_traces_need_the_sdk_of_opentelemetry_and_an_exporter_that_is_there(command, monkeypatch):
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "nowhere")
+    refused = command("serve", "--no-identity", "--port", "0", "--trace", "--json")
+    assert refused.code == 1
+    assert "opentelemetry" in refused.error["message"]

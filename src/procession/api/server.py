@@ -13,19 +13,24 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from starlette.routing import BaseRoute
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from procession.api.admission import Gate
+from procession.api.audit_retention import AuditRetention
 from procession.api.desk import Desk
 from procession.api.identity import check_binding
 from procession.api.settings import Settings
+from procession.api.spans import Spans
 from procession.api.web import Web
 from procession.app import Procession
 from procession.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
 
 logger = logging.getLogger("procession.api")
 
@@ -60,16 +65,19 @@ async def serve(
     *,
     turn_clock: Callable[[int | None], None] | None = None,
     routes: tuple[BaseRoute, ...] = (),
+    tracer_provider: TracerProvider | None = None,
 ) -> AsyncGenerator[Server]:
     """Serve an open application within the block; port 0 is any free one. Raises Misconfigured.
 
+    ``tracer_provider``: OpenTelemetry's; each request and call is a span then.
     At its end new requests are refused, waiting workers get their empty answers, and what is under way may end.
     """
     settings = settings or Settings()
     check_binding(settings)
     desk, gate = Desk(app, turn_clock), Gate(app, settings)
     app.at_edge(gate.numbers)
-    web = Web(desk, settings, gate)
+    web = Web(desk, settings, gate, Spans(tracer_provider))
+    retention = AuditRetention(app, settings.audit_keep_ms) if settings.audit_keep_ms else None
     listening = _listen(settings)
     config = uvicorn.Config(
         cast("Any", web.asgi(*routes)),
@@ -98,12 +106,16 @@ async def serve(
         if serving.done():
             serving.result()
         desk.watch.start()
+        if retention is not None:
+            retention.start()
         async with _gateway(web, settings) as grpc_address:
             yield Server(web, settings.host, port, grpc_address)
     finally:
         web.is_stopping = True
         app.remote.stop()
         await desk.watch.stop()
+        if retention is not None:
+            await retention.stop()
         running.should_exit = True
         with suppress(asyncio.CancelledError):
             await serving

@@ -53,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     connections_max: int = 10_000
     stop_s: float = 20.0  # for what is under way when the server stops
     audit_jobs: bool = False  # workers' ends of jobs stand in the history of their instance; True: in the audit log too
+    audit_keep_ms: int | None = None  # entries are deleted when they are so old; None: never
     is_https: bool = False  # behind a proxy that ends TLS: browsers are told to stay with it
     grpc: GrpcSettings | None = None  # None: HTTP only
     limit: Literal["aimd", "gradient", "off"] = "aimd"  # on commands in flight: see backpressure.py

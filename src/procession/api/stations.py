@@ -18,6 +18,7 @@ from procession.api.metrics import Metrics
 from procession.api.problems import Problem, problem_of
 from procession.api.roles import Principal, Role
 from procession.api.settings import Settings
+from procession.api.spans import Spans
 
 logger = logging.getLogger("procession.api")
 
@@ -27,8 +28,9 @@ NOBODY = Principal(name="", roles=frozenset(), tenants=frozenset())  # asks for 
 class Stations:
     """Of one server."""
 
-    def __init__(self, desk: Desk, settings: Settings, gate: Gate) -> None:
+    def __init__(self, desk: Desk, settings: Settings, gate: Gate, spans: Spans) -> None:
         app = desk.app
+        self.spans = spans
         self.desk = desk
         self.gate = gate
         self._auditor = Auditor(app, jobs=settings.audit_jobs)

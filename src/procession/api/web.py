@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,13 +17,14 @@ from procession.api.admission import Gate
 from procession.api.bodies import drain, read_body, read_uploads
 from procession.api.desk import Desk
 from procession.api.endpoints import Call, Content, Endpoint, Load, Stream
-from procession.api.guard import Asgi, Guard
+from procession.api.guard import PATH_CHARS_MAX, Asgi, Guard
 from procession.api.metrics import MEDIA_TYPE as METRICS_TYPE
 from procession.api.openapi import document
 from procession.api.problems import Problem
 from procession.api.roles import Principal, Role
 from procession.api.routing import Answer, Groups, problem_response
 from procession.api.settings import Settings
+from procession.api.spans import UNTRACED, Spans, Visited
 from procession.api.stations import Stations, problem_for
 from procession.api.tables import endpoints
 from procession.errors import Unavailable
@@ -29,6 +32,8 @@ from procession.errors import Unavailable
 logger = logging.getLogger("procession.api")
 
 _encode = msgspec.json.Encoder().encode
+
+Handle = Callable[..., Awaitable[Response]]  # of a request, and of its span as `visited`
 
 
 class Gone(Exception):
@@ -38,11 +43,11 @@ class Gone(Exception):
 class Web:
     """Serves one open application."""
 
-    def __init__(self, desk: Desk, settings: Settings, gate: Gate) -> None:
+    def __init__(self, desk: Desk, settings: Settings, gate: Gate, spans: Spans | None = None) -> None:
         self._desk = desk
         self._settings = settings
         self.gate = gate
-        self.stations = Stations(desk, settings, gate)
+        self.stations = Stations(desk, settings, gate, spans or Spans(None))
         self.metrics = self.stations.metrics
         self._table = endpoints()
         self.is_stopping = False
@@ -51,7 +56,8 @@ class Web:
         """The application, with routes of others (a web page) behind its own."""
         groups = Groups()
         for prefix, endpoint in self._table:
-            groups.add(prefix + endpoint.path, self._handler(endpoint), endpoint.method)
+            path = prefix + endpoint.path
+            groups.add(path, self._traced(endpoint, path, self._handler(endpoint)), endpoint.method)
         for path, answer in (
             ("/health", self._health),
             ("/ready", self._ready),
@@ -62,8 +68,27 @@ class Web:
         return Guard(groups.rest(more), self._settings)
 
     # -- one request ------------------------------------------------------------------------------------------------
-    def _handler(self, endpoint: Endpoint) -> Answer:
-        async def handle(request: Request) -> Response:
+    def _traced(self, endpoint: Endpoint, path: str, handle: Handle) -> Answer:
+        """The handler within a span, where spans are wanted."""
+        spans = self.stations.spans
+        if not spans.are_wanted:
+            return partial(handle, visited=UNTRACED)
+        name = f"{endpoint.method} {path}"
+        fixed = {
+            "http.request.method": endpoint.method,
+            "http.route": path,
+            "procession.operation": endpoint.operation_id,
+        }
+
+        async def within(request: Request) -> Response:
+            attributes = {**fixed, "url.path": request.url.path[:PATH_CHARS_MAX]}
+            with spans.around(name, request.headers, attributes) as visited:
+                return await handle(request, visited=visited)
+
+        return within
+
+    def _handler(self, endpoint: Endpoint) -> Handle:
+        async def handle(request: Request, visited: Visited) -> Response:
             loop = asyncio.get_running_loop()
             began = loop.time()
             traffic = self.metrics.http
@@ -84,6 +109,13 @@ class Web:
             took_s = loop.time() - began
             status = response.status_code
             traffic.answered(endpoint.operation_id, str(status), took_s, waits=endpoint.load is Load.WAIT)
+            visited.answered(
+                status,
+                "http.response.status_code",
+                actor=who.name if who is not None else "",
+                path=request.path_params,
+                error=endpoint.operation_id if status >= 500 else "",
+            )
             _log(endpoint, request, who, status, took_s)
             return response
 

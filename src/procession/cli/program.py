@@ -8,6 +8,7 @@ import typer
 
 from procession import __version__
 from procession.cli import (
+    audit,
     batches,
     bench,
     credentials,
@@ -129,6 +130,7 @@ program.add_typer(recurring.group, name="recurring", rich_help_panel=OPERATE)
 program.add_typer(tasks.group, name="tasks", rich_help_panel=ACT)
 program.add_typer(variables.group, name="variables", rich_help_panel=ACT)
 
+program.command("audit", rich_help_panel=OPERATE)(audit.audit)
 program.add_typer(credentials.tokens, name="tokens", rich_help_panel=OPERATE)
 program.add_typer(credentials.users, name="users", rich_help_panel=OPERATE)
 program.add_typer(database.group, name="db", rich_help_panel=OPERATE)

@@ -15,10 +15,13 @@ import typer
 from procession.cli import screen
 from procession.cli.options import DEFAULT_URL, options, with_options
 from procession.cli.session import application, said_url
+from procession.cli.tracing import tracing_of_environment
 from procession.cli.work import Supervised
 from procession.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
+
     from procession.api.server import Server
     from procession.api.settings import GrpcSettings, OidcSettings, Settings
     from procession.app import Procession
@@ -70,11 +73,17 @@ def serve(  # noqa: PLR0917 - options of the command line
     grpc_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key (PEM).")] = None,
     https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
     audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
+    audit_keep: Annotated[
+        str, typer.Option(metavar="SPAN", help="Delete entries of the audit log when they are so old: 365d. Never.")
+    ] = "",
     limit: Annotated[
         Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)
     ] = Limit.AIMD,
     page: Annotated[bool, typer.Option("--page/--no-page", help="The web page, at /.")] = True,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="OpenTelemetry spans, as its environment variables (OTEL_...) say.")
+    ] = False,
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log JSON objects, one a line.")] = False,
     supervised: Supervised = False,
 ) -> None:
@@ -86,6 +95,7 @@ def serve(  # noqa: PLR0917 - options of the command line
     _expect_packages(PACKAGES, "serve")
     from procession.api.settings import Settings  # noqa: PLC0415 - packages that may be absent
     from procession.cli.serving import run_loop  # noqa: PLC0415 - an event loop
+    from procession.jobs.retry import span_ms  # noqa: PLC0415 - heavy
 
     settings = Settings(
         host=host,
@@ -95,12 +105,27 @@ def serve(  # noqa: PLR0917 - options of the command line
         allowed_origins=tuple(allow_origin or ()),
         allowed_hosts=tuple(allow_host or ()),
         audit_jobs=audit_jobs,
+        audit_keep_ms=span_ms(audit_keep, "--audit-keep") or None if audit_keep else None,
         is_https=https,
         grpc=_gateway(grpc_address, host, grpc_certificate, grpc_key) if grpc or grpc_address else None,
         limit=limit.value,
     )
     _show_logs(as_json=json_logs)
-    run_loop(_serve(app, settings, page=page, test_clock=test_clock, supervised=supervised))
+    tracing = tracing_of_environment() if trace else None
+    try:
+        run_loop(
+            _serve(
+                app,
+                settings,
+                page=page,
+                test_clock=test_clock,
+                supervised=supervised,
+                tracer_provider=tracing.provider if tracing is not None else None,
+            )
+        )
+    finally:
+        if tracing is not None:
+            tracing.end()
 
 
 def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSettings | None:
@@ -152,21 +177,35 @@ def _is_there(name: str) -> bool:
         return False
 
 
-async def _serve(name: str, settings: Settings, *, page: bool, test_clock: bool, supervised: bool) -> None:
+async def _serve(
+    name: str,
+    settings: Settings,
+    *,
+    page: bool,
+    test_clock: bool,
+    supervised: bool,
+    tracer_provider: TracerProvider | None = None,
+) -> None:
     """Open, serve, stop: first the server, then the workers."""
     from procession.api.identity import check_binding  # noqa: PLC0415 - packages that may be absent
     from procession.api.server import serve as serve_app  # noqa: PLC0415 - as above
+    from procession.app.tracing import trace_jobs  # noqa: PLC0415 - as above
     from procession.cli.serving import Stop, tell  # noqa: PLC0415 - an event loop
     from procession.ui import routes  # noqa: PLC0415 - packages that may be absent
 
     check_binding(settings)
     clock = _TestClock() if test_clock else None
     app = _application(name, clock)
+    if tracer_provider is not None:
+        trace_jobs(app, tracer_provider=tracer_provider)
     stop = Stop(silent=supervised)
     if supervised:
         stop.end_with_stdin()
     turn = clock.turn if clock is not None else None
-    async with app, serve_app(app, settings, turn_clock=turn, routes=routes() if page else ()) as server:
+    serving = serve_app(
+        app, settings, turn_clock=turn, routes=routes() if page else (), tracer_provider=tracer_provider
+    )
+    async with app, serving as server:
         words = _words(app, server, settings, page=page)
         more = {"grpc": server.grpc_address} if server.grpc_address else {}
         tell("serving", words, url=server.url, database=app.url, identity=settings.identity, **more)

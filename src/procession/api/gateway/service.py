@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 import grpc
@@ -23,6 +23,7 @@ from procession.api.gateway.rpcs import ACTIVATE, STREAM, UNARY, Rpc
 from procession.api.gateway.statuses import code_of, details_of, trailers_of
 from procession.api.problems import Problem
 from procession.api.roles import Principal
+from procession.api.spans import UNTRACED, Visited
 from procession.api.stations import Stations, problem_for
 from procession.api.tables import endpoints
 
@@ -107,23 +108,39 @@ class Gateway(grpc.GenericRpcHandler):
         visit = Visit(rpc, endpoint)
         traffic.open.inc()
         status = "OK"
-        try:
-            yield visit
-        except asyncio.CancelledError:
-            status = "CANCELLED"
-            traffic.disconnects.inc()
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a status
-            visit.problem = problem_for(error, rpc.name)
-            status = code_of(visit.problem).name
-        finally:
-            took_s = loop.time() - began
-            traffic.open.dec()
-            traffic.answered(rpc.name, status, took_s, waits=endpoint.load is Load.WAIT)
-            _log(visit, context, status, took_s)
+        with self._span(visit, context) as visited:
+            try:
+                yield visit
+            except asyncio.CancelledError:
+                status = "CANCELLED"
+                traffic.disconnects.inc()
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a status
+                visit.problem = problem_for(error, rpc.name)
+                status = code_of(visit.problem).name
+            finally:
+                took_s = loop.time() - began
+                traffic.open.dec()
+                traffic.answered(rpc.name, status, took_s, waits=endpoint.load is Load.WAIT)
+                _say(visited, visit, status)
+                _log(visit, context, status, took_s)
         problem = visit.problem
         if problem is not None:
             await context.abort(code_of(problem), details_of(problem), trailers_of(problem))
+
+    def _span(self, visit: Visit, context: Context) -> AbstractContextManager[Visited]:
+        """Around a call, where spans are wanted."""
+        spans, name = self._stations.spans, visit.rpc.name
+        if not spans.are_wanted:
+            return nullcontext(UNTRACED)
+        carrier = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+        attributes = {
+            "rpc.system": "grpc",
+            "rpc.service": SERVICE,
+            "rpc.method": name,
+            "procession.operation": visit.endpoint.operation_id,
+        }
+        return spans.around(f"{SERVICE}/{name}", carrier, attributes)
 
     async def _call(
         self, visit: Visit, read: Callable[[str, bytes], Message], takes: str, raw: bytes, context: Context
@@ -176,6 +193,14 @@ def _authorization(context: Context) -> str | None:
         raise Problem(401, "Expected one authorization, found several")
     value = found[0] if found else None
     return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def _say(visited: Visited, visit: Visit, status: str) -> None:
+    """What the span is told of a call."""
+    problem = visit.problem
+    error = visit.rpc.name if problem is not None and problem.status >= 500 else ""
+    actor = visit.who.name if visit.who is not None else ""
+    visited.answered(status, "rpc.grpc.status", actor=actor, path=visit.path, error=error)
 
 
 def _log(visit: Visit, context: Context, status: str, took_s: float) -> None:
