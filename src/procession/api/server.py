@@ -22,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from procession.api.admission import Gate
 from procession.api.audit_retention import AuditRetention
 from procession.api.desk import Desk
+from procession.api.guard import Asgi
 from procession.api.identity import check_binding
 from procession.api.settings import Settings
 from procession.api.spans import Spans
@@ -79,24 +80,7 @@ async def serve(
     web = Web(desk, settings, gate, Spans(tracer_provider))
     retention = AuditRetention(app, settings.audit_keep_ms) if settings.audit_keep_ms else None
     listening = _listen(settings)
-    config = uvicorn.Config(
-        cast("Any", web.asgi(*routes)),
-        http=_protocol(settings.headers_s),
-        ws="none",
-        lifespan="off",
-        loop="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # who comes is never read from a header that anybody may send
-        date_header=True,
-        backlog=BACKLOG,
-        limit_concurrency=settings.connections_max,
-        timeout_keep_alive=settings.keep_alive_s,
-        timeout_graceful_shutdown=max(1, int(settings.stop_s)),
-        h11_max_incomplete_event_size=64 * 1024,
-    )
-    running = _Uvicorn(config)
+    running = _Uvicorn(_config(web.asgi(*routes), settings))
     serving = asyncio.create_task(running.serve([listening]), name="procession server")
     port: int = listening.getsockname()[1]
     desk.port = port
@@ -120,6 +104,27 @@ async def serve(
         with suppress(asyncio.CancelledError):
             await serving
         listening.close()
+
+
+def _config(served: Asgi, settings: Settings) -> uvicorn.Config:
+    """What uvicorn is told."""
+    return uvicorn.Config(
+        cast("Any", served),
+        http=_protocol(settings.headers_s),
+        ws="none",
+        lifespan="off",
+        loop="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # who comes is never read from a header that anybody may send
+        date_header=True,
+        backlog=BACKLOG,
+        limit_concurrency=settings.connections_max,
+        timeout_keep_alive=settings.keep_alive_s,
+        timeout_graceful_shutdown=max(1, int(settings.stop_s)),
+        h11_max_incomplete_event_size=64 * 1024,
+    )
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import os
 import time
+from contextlib import nullcontext
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,6 +44,22 @@ Origins = Annotated[
     list[str] | None, typer.Option(metavar="ORIGIN", help="Pages of this origin may use the API. Repeatable.")
 ]
 Hosts = Annotated[list[str] | None, typer.Option(metavar="HOST", help="A name of this server. Repeatable; none: any.")]
+AuditKeep = Annotated[
+    str, typer.Option(metavar="SPAN", help="Delete entries of the audit log when they are so old: 365d. Never.")
+]
+Trace = Annotated[
+    bool, typer.Option("--trace", help="OpenTelemetry spans, as its environment variables (OTEL_...) say.")
+]
+GrpcAddress = Annotated[
+    str, typer.Option(metavar="HOST:PORT", help="Where the gateway is bound. Default: --host, port 26500.")
+]
+GrpcCertificate = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The gateway speaks TLS with this certificate (PEM).")
+]
+Identified = Annotated[
+    bool,
+    typer.Option("--identity/--no-identity", help="Without it everybody is an admin: only on the loopback."),
+]
 
 
 @with_options
@@ -53,10 +70,7 @@ def serve(  # noqa: PLR0917 - options of the command line
     ] = "",
     host: Annotated[str, typer.Option(help="The address to bind.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 is any free one.")] = 8080,
-    identity: Annotated[
-        bool,
-        typer.Option("--identity/--no-identity", help="Without it everybody is an admin: only on the loopback."),
-    ] = True,
+    identity: Identified = True,
     oidc_issuer: Annotated[str, typer.Option(metavar="URL", help="Take bearer tokens of this OpenID provider.")] = "",
     oidc_audience: Annotated[str, typer.Option(help="The audience that they must be for.")] = "",
     oidc_roles: Annotated[str, typer.Option(metavar="CLAIM", help="Where the roles stand, dotted.")] = "roles",
@@ -64,26 +78,18 @@ def serve(  # noqa: PLR0917 - options of the command line
     allow_origin: Origins = None,
     allow_host: Hosts = None,
     grpc: Annotated[bool, typer.Option("--grpc", help="The Zeebe gateway, too: gRPC, on port 26500.")] = False,
-    grpc_address: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where the gateway is bound. Default: --host, port 26500.")
-    ] = "",
-    grpc_certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The gateway speaks TLS with this certificate (PEM).")
-    ] = None,
+    grpc_address: GrpcAddress = "",
+    grpc_certificate: GrpcCertificate = None,
     grpc_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key (PEM).")] = None,
     https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
     audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
-    audit_keep: Annotated[
-        str, typer.Option(metavar="SPAN", help="Delete entries of the audit log when they are so old: 365d. Never.")
-    ] = "",
+    audit_keep: AuditKeep = "",
     limit: Annotated[
         Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)
     ] = Limit.AIMD,
     page: Annotated[bool, typer.Option("--page/--no-page", help="The web page, at /.")] = True,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="OpenTelemetry spans, as its environment variables (OTEL_...) say.")
-    ] = False,
+    trace: Trace = False,
     json_logs: Annotated[bool, typer.Option("--json-logs", help="Log JSON objects, one a line.")] = False,
     supervised: Supervised = False,
 ) -> None:
@@ -111,21 +117,8 @@ def serve(  # noqa: PLR0917 - options of the command line
         limit=limit.value,
     )
     _show_logs(as_json=json_logs)
-    tracing = tracing_of_environment() if trace else None
-    try:
-        run_loop(
-            _serve(
-                app,
-                settings,
-                page=page,
-                test_clock=test_clock,
-                supervised=supervised,
-                tracer_provider=tracing.provider if tracing is not None else None,
-            )
-        )
-    finally:
-        if tracing is not None:
-            tracing.end()
+    with tracing_of_environment() if trace else nullcontext() as provider:
+        run_loop(_serve(app, settings, provider, page=page, test_clock=test_clock, supervised=supervised))
 
 
 def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSettings | None:
@@ -180,11 +173,11 @@ def _is_there(name: str) -> bool:
 async def _serve(
     name: str,
     settings: Settings,
+    tracer_provider: TracerProvider | None,
     *,
     page: bool,
     test_clock: bool,
     supervised: bool,
-    tracer_provider: TracerProvider | None = None,
 ) -> None:
     """Open, serve, stop: first the server, then the workers."""
     from procession.api.identity import check_binding  # noqa: PLC0415 - packages that may be absent

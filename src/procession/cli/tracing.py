@@ -7,10 +7,11 @@ find it, by its entry point, so that any exporter that is installed can be named
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from procession.errors import Misconfigured
 
@@ -23,15 +24,12 @@ OTLP: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 NAME_VARIABLE: Final = "OTEL_SERVICE_NAME"
 
 
-class Tracing(NamedTuple):
-    """The SDK at work."""
+@contextmanager
+def tracing_of_environment() -> Generator[TracerProvider]:
+    """A provider with the exporter that the environment names, ``otlp`` if it names none. Raises Misconfigured.
 
-    provider: TracerProvider
-    end: Callable[[], None]  # sends what was not sent yet
-
-
-def tracing_of_environment() -> Tracing:
-    """A provider with the exporter that the environment names, ``otlp`` if it names none. Raises Misconfigured."""
+    At its end what was not sent yet is sent.
+    """
     try:
         sdk = cast("Any", import_module("opentelemetry.sdk.trace"))
         exporting = cast("Any", import_module("opentelemetry.sdk.trace.export"))
@@ -43,7 +41,10 @@ def tracing_of_environment() -> Tracing:
     for name in os.environ.get("OTEL_TRACES_EXPORTER", "otlp").split(","):
         if name.strip() != NONE:
             provider.add_span_processor(exporting.BatchSpanProcessor(_exporter(name.strip())()))
-    return Tracing(provider, provider.shutdown)
+    try:
+        yield provider
+    finally:
+        provider.shutdown()
 
 
 def _exporter(name: str) -> Callable[[], object]:
