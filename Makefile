@@ -8,6 +8,8 @@ JOBS ?= 2
 ARGS ?=
 CHAOS_INSTANCES ?= 50000
 LARGE_INSTANCES ?= 100000
+OVERLOAD_SECONDS ?= 5
+COST_JOBS ?= 4000
 CORPORA ?= ../shared/corpora
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
@@ -17,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo ui test chaos large drawings check format bench docs corpora lock changelog install clean
+.PHONY: help demo ui test chaos overload large drawings check format bench docs corpora lock changelog install clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
@@ -36,6 +38,9 @@ test: $(INSTALLED)  ## run every test, those on PostgreSQL included (ARGS="-k wo
 chaos: $(INSTALLED)  ## kill processes and databases for minutes, and compare the books (CHAOS_INSTANCES=50000)
 	CHAOS_INSTANCES=$(CHAOS_INSTANCES) CHAOS_RESTART_INSTANCES=10000 CHAOS_RESTARTS=8 CHAOS_SILENCES=10 \
 		CHAOS_SILENCE_INSTANCES=10000 $(BIN)/python -m pytest tests/chaos -m kill -s $(ARGS)
+
+overload: $(INSTALLED)  ## three times as many starts as a server takes, and what HTTP costs (OVERLOAD_SECONDS=5, COST_JOBS=4000)
+	OVERLOAD_SECONDS=$(OVERLOAD_SECONDS) COST_JOBS=$(COST_JOBS) $(BIN)/python -m pytest tests/api/load -m overload -s $(ARGS)
 
 large: $(INSTALLED)  ## ask every page of a database with 100,000 instances, and say how long it took (LARGE_INSTANCES=100000)
 	LARGE_INSTANCES=$(LARGE_INSTANCES) $(BIN)/python -m pytest tests/large -m large -s $(ARGS)
