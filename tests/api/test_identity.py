@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import threading
@@ -15,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from procession import Procession
-from procession.api import tokens
+from procession.api import events, tokens, web
 from procession.api.identity import check_binding
 from procession.api.oidc import Oidc
 from procession.api.roles import Role
@@ -191,6 +192,28 @@ async def test_every_change_is_written_down_with_who_and_what_it_was_before(guar
     filters = {"filter": {"operationType": {"$like": "cancel*"}, "actorId": "ada"}}
     (one,) = (await guarded.post("/audit-logs/search", filters, headers=admin)).json()["items"]
     assert (await guarded.get(f"/audit-logs/{one['auditLogKey']}", headers=admin)).json() == one
+
+
+async def test_whoever_is_bound_to_tenants_does_not_read_what_was_done_in_others(guarded):
+    admin = await bearer(guarded, "admin", name="everywhere")
+    bound = await bearer(guarded, "admin", tenants=["acme"], name="bound")
+    await guarded.post("/messages/publication", {"name": "paid", "correlationKey": "A-1"}, headers=admin)
+    (entry,) = (await guarded.post("/audit-logs/search", headers=admin)).json()["items"]
+    assert (await guarded.post("/audit-logs/search", headers=bound)).status_code == 403
+    assert (await guarded.get(f"/audit-logs/{entry['auditLogKey']}", headers=bound)).status_code == 403
+
+
+async def test_a_stream_ends_when_the_token_that_opened_it_is_revoked(guarded, monkeypatch):
+    monkeypatch.setattr(tokens, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(web, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.05)
+    headers = await bearer(guarded, "reader", name="listener")
+    async with asyncio.timeout(10), guarded.client.stream("GET", "/api/events", headers=headers) as answer:
+        pieces = answer.aiter_lines()
+        assert await anext(pieces) == ": listening"
+        await tokens.revoke(guarded.app, "token", "listener")
+        async for _ in pieces:
+            pass
 
 
 async def test_the_end_of_a_job_stands_in_the_audit_log_only_when_that_is_wanted(make_served):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 import socket
 
@@ -184,6 +185,18 @@ async def test_who_comes_back_hears_what_was_missed(served: Served) -> None:
     assert hints._missed(f"{hints._epoch}-2", is_bound=False) == ()
     assert hints._missed("other-1", is_bound=False) == ("all",)
     assert hints._missed(first, is_bound=True) == ("all",)
+    for strange in ("²", "-1", "", "9" * 5_000):
+        assert hints._missed(f"{hints._epoch}-{strange}", is_bound=False) == ("all",)
+
+
+async def test_a_cursor_that_nobody_gave_is_refused(served: Served) -> None:
+    await served.deploy()
+    key = await served.start()
+    strange = base64.b64encode("k²".encode()).decode()
+    for path in ("/process-instances", f"/process-instances/{key}/timeline"):
+        for cursor in (strange, "²-²", "k²", "²", "²-1", "²:²", "²."):
+            answer = await served.client.get(f"/api{path}", params={"after": cursor})
+            assert answer.status_code == 400, (path, cursor)
 
 
 async def test_a_server_that_stops_ends_its_streams(make_served: MakeServed) -> None:

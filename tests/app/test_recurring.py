@@ -185,3 +185,10 @@ async def test_options_come_from_files_too(app):
     assert await app.put_recurring(one) == ["a"]
     with pytest.raises(InvalidValue, match=r"options of 'a': .*'mosst'"):
         declarations([{"name": "a", "cycle": "@daily", "type": "t", "options": {"limits": [{"mosst": 2}]}}])
+
+
+async def test_the_next_time_of_what_has_just_fired_is_waited_for_and_not_polled_for(app, clock):
+    await app.put_recurring(Recurring(name="often", cycle="R/PT1S", type="report"))
+    clock.turn(1_000)
+    fired, next_at = await app._engine.queue_duties.fire_due()
+    assert (fired, next_at) == (1, clock.now + 1_000)

@@ -58,7 +58,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connect
 @pytest.mark.parametrize("analyzed", [False, True], ids=["without statistics", "with statistics"])
 @pytest.mark.parametrize("name", HOT)
 def test_a_statement_of_the_queue_reads_no_table_whole(filled: sqlite3.Connection, name: str, analyzed: bool) -> None:
-    values = ('[{"key":1}]', 1, 1)[: max(1, *(n * (f"?{n}" in QUEUE[name]) for n in (1, 2, 3)))]
+    values = ('[{"key":1}]', 1, 1, 1)[: max(1, *(n * (f"?{n}" in QUEUE[name]) for n in (1, 2, 3, 4)))]
     filled.execute("BEGIN")
     try:
         if analyzed:

@@ -7,6 +7,7 @@ import re
 
 import httpx
 from playwright.async_api import expect
+from starlette.applications import Starlette
 
 from procession.ui import routes
 from tests.support.page import PHONE
@@ -27,6 +28,14 @@ async def test_what_belongs_to_the_interface_is_never_answered_with_the_page(wor
             answer = await client.get(path)
             assert answer.status_code == 404, path
             assert "text/html" not in answer.headers.get("content-type", "")
+
+
+async def test_a_name_that_no_file_can_have_is_not_found(tmp_path):
+    (tmp_path / "static").mkdir()
+    transport = httpx.ASGITransport(Starlette(routes=list(routes(tmp_path))))
+    async with httpx.AsyncClient(transport=transport, base_url="http://page") as client:
+        for name in ("x" * 300, "nothing.js", "a%00b", ""):
+            assert (await client.get(f"/static/{name}")).status_code == 404, name
 
 
 async def test_scripts_come_from_this_server_as_files_and_from_nowhere_else(world):

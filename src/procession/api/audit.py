@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from procession.api.endpoints import Call, Endpoint
+from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Record, Request, Rows, Search, Source, Text, search
 from procession.api.words import instance_state, key_of
@@ -195,8 +196,15 @@ def record_of(row: Kept) -> AuditLog:
     )
 
 
+def _check_unbound(call: Call) -> None:
+    """Entries say what was done for every tenant: whoever is bound to some must not read them. Raises Problem (403)."""
+    if call.who.tenants is not None:
+        raise Problem(403, f"'{call.who.name}' is bound to tenants: the audit log is shared by all of them")
+
+
 async def search_audit(call: Call) -> Found[AuditLog]:
     """Entries, the newest first unless sorted."""
+    _check_unbound(call)
     query: Search[AuditFilter] = call.body
     actor = query.filter.actor_id if query.filter is not None else UNSET
 
@@ -210,6 +218,7 @@ async def search_audit(call: Call) -> Found[AuditLog]:
 
 async def get_audit(call: Call) -> AuditLog:
     """One entry."""
+    _check_unbound(call)
     key = key_of(call.path["auditLogKey"], "auditLogKey")
     rows = await call.desk.rows.kept(KIND, key=key)
     if not rows:

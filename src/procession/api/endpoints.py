@@ -5,7 +5,7 @@ One row serves a request, documents it (OpenAPI) and says how it is counted and 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ class Content(msgspec.Struct, kw_only=True):
 class Stream(msgspec.Struct, kw_only=True):
     """An answer that comes in pieces, for as long as its client is there. Its endpoint's answer is Content."""
 
-    pieces: AsyncIterator[bytes]
+    pieces: AsyncGenerator[bytes, None]
     media_type: str
 
 

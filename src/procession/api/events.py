@@ -33,6 +33,7 @@ SETTLED_S: Final = 1.0  # after which a hint is given once more
 HEARTBEAT_S: Final = 15.0  # proxies close what is silent
 BLIND_S: Final = 5.0  # between the hints of those who are bound to tenants
 REMEMBERED_MAX: Final = 500  # hints, for those who come back
+DIGITS_MAX: Final = 18  # of the number of a hint; what is longer was not given by us
 
 TOPICS: Final = (
     "counts",
@@ -142,7 +143,8 @@ class Hints:
         if not last_id:
             return ()
         epoch, _, number = last_id.partition("-")
-        known = epoch == self._epoch and number.isdigit() and not is_bound
+        is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
+        known = epoch == self._epoch and is_number and not is_bound
         if not known or (self._past and int(number) + 1 < self._past[0][0]):
             return (ALL,)
         return tuple(topic for at, topic in self._past if at > int(number))

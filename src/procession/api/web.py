@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from procession.api.settings import Settings
 from procession.api.spans import UNTRACED, Spans, Visited
 from procession.api.stations import Stations, problem_for
 from procession.api.tables import endpoints
+from procession.api.tokens import REMEMBERED_S
 from procession.errors import Unavailable
 
 logger = logging.getLogger("procession.api")
@@ -141,8 +143,29 @@ class Web:
         if isinstance(result, Content):
             return Response(result.data, media_type=result.media_type, headers=result.headers)
         if isinstance(result, Stream):
-            return StreamingResponse(result.pieces, media_type=result.media_type)
+            authorization = request.headers.get("authorization")
+            pieces = self._while_known(result.pieces, who, authorization, endpoint)
+            return StreamingResponse(pieces, media_type=result.media_type)
         return Response(_encode(result), status_code=endpoint.status, media_type="application/json")
+
+    async def _while_known(
+        self, pieces: AsyncGenerator[bytes, None], who: Principal, authorization: str | None, endpoint: Endpoint
+    ) -> AsyncGenerator[bytes, None]:
+        """A stream, until whoever asked for it is not who they were: a revoked token hears nothing more."""
+        loop = asyncio.get_running_loop()
+        looked = loop.time()
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if loop.time() - looked >= REMEMBERED_S:
+                    looked = loop.time()
+                    try:
+                        if await self.stations.who(authorization, endpoint) != who:
+                            return
+                    except Problem:
+                        return
+                    except Unavailable:
+                        pass  # the database is away, and says nothing of them
+                yield piece
 
     async def _until_gone(self, endpoint: Endpoint, call: Call, request: Request) -> Any:  # noqa: ANN401
         """Do it while the client is there; what comes too late for it is undone at once. Raises Gone."""

@@ -125,7 +125,9 @@ class QueueDuties:
             return 0, next_at
         await self._keys.enough()
         firings = [self._firing(each) for each in due]
-        return self._fired(firings, await self._store.fire(firings)), next_at
+        fired = self._fired(firings, await self._store.fire(firings))
+        coming = [next_at, *(firing.next_at for firing in firings)]
+        return fired, min((at for at in coming if at), default=0)
 
     async def trigger(self, recurring: StoredRecurring) -> bool:
         """Insert one run now, beside its times. False where somebody else fired it at this moment."""

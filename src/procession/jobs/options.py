@@ -100,6 +100,7 @@ class Trait(IntFlag):
     AGEING = 64
     DEADLINE = 128
     CANCELING = 256  # somebody wants its run to end: however that ends (but well), the job is DELETED
+    LOGGED = 512  # it has lines in the log, which go with it
 
 
 def traits_of(options: JobOptions | None) -> int:

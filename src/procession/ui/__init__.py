@@ -62,8 +62,8 @@ def routes(assets: Path = ASSETS) -> tuple[BaseRoute, ...]:
     async def static(request: Request) -> Response:
         """A built file, compressed for those who take it so."""
         name: str = request.path_params["name"]
-        path = (assets / "static" / name).resolve()
-        if not path.is_relative_to((assets / "static").resolve()) or not path.is_file():
+        path = _within(assets / "static", name)
+        if path is None:
             return Response(status_code=404, headers=HEADERS)
         if path.suffix not in PACKABLE or "gzip" not in request.headers.get("accept-encoding", ""):
             return FileResponse(path, headers=HEADERS | FOR_GOOD)
@@ -79,6 +79,15 @@ def routes(assets: Path = ASSETS) -> tuple[BaseRoute, ...]:
         return FileResponse(assets / "index.html", media_type="text/html", headers=HEADERS | ASK_AGAIN)
 
     return (Route("/static/{name:path}", static), _Pages("/{path:path}", page))
+
+
+def _within(folder: Path, name: str) -> Path | None:
+    """The file of that name in the folder; None for a name that no file there has, or can have."""
+    try:
+        path = (folder / name).resolve()
+        return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
+    except (OSError, ValueError):  # longer than names can be; a zero byte
+        return None
 
 
 def _pack(path: Path) -> bytes:

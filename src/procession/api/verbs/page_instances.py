@@ -228,7 +228,7 @@ def _key_of(cursor: str) -> int:
         text = base64.b64decode(cursor.encode(), validate=True).decode()
     except (ValueError, UnicodeError):
         text = ""
-    if not text.startswith("k") or not text[1:].isdigit() or len(text) > 20:
+    if not text.startswith("k") or not (text.isascii() and text[1:].isdigit()) or len(text) > 20:
         raise Problem(400, "Expected a cursor as a list has given it, found something else")
     return int(text[1:])
 
@@ -356,7 +356,7 @@ def _place_of(cursor: str) -> tuple[int, int]:
     if not cursor:
         return 0, -1
     position, _, index = cursor.partition("-")
-    if not (position.isdigit() and index.isdigit() and len(cursor) < 40):
+    if not (cursor.isascii() and position.isdigit() and index.isdigit() and len(cursor) < 40):
         raise Problem(400, "Expected a cursor as a timeline has given it, found something else")
     return int(position), int(index)
 

@@ -150,6 +150,8 @@ def report_runs(q: QueueTables, rows: Rows) -> Rows:
         changes: dict[str, Any] = {name: row[name] for name in ("progress", "progress_text") if row[name] is not None}
         if row["checkpoint"] is not None:
             changes["checkpoint"] = row["checkpoint"].encode()
+        if row["traits"] is not None:
+            changes["traits"] = row["traits"]
         q.change_extra(row["key"], **changes)
     return []
 

@@ -294,6 +294,11 @@ class TestRules:
         assert len(await run_all(store, 1)) == 1
         assert await is_clean(store)
 
+    async def test_a_limit_that_a_later_job_names_is_there_to_be_changed(self, store: QueueStore, keys: Keys) -> None:
+        await store.submit([job_with(keys, limits=mutex(), delay_ms=60_000)])
+        await store.expire_archive(100)
+        assert await store.set_limit("door", most=2, rate=0, per_ms=1_000, burst=0) is not None
+
     async def test_a_limit_that_nobody_uses_is_forgotten(
         self, store: QueueStore, keys: Keys, clock: ManualClock
     ) -> None:

@@ -202,6 +202,15 @@ class TestReport:
         with pytest.raises(InvalidValue, match="twice"):
             await store.report(reports[2:] * 2)
 
+    async def test_lines_of_a_log_go_with_a_job_that_leaves_nothing_else(self, store: QueueStore, keys: Keys) -> None:
+        job = new_job(keys)
+        await store.enqueue([job])
+        (run,) = await take(store, 1)
+        await store.report([RunReport(key=run.key, lease=run.lease, log=[LogLine(text="said")])])
+        assert await end(store, run)
+        assert await store.job_log(job.key) == []
+        assert (await store.sweep()).is_clean
+
     async def test_lines_of_a_log_are_kept_in_order_and_bounded(
         self, store: QueueStore, keys: Keys, clock: ManualClock
     ) -> None:

@@ -54,7 +54,12 @@ export function FormView(props: { form: TaskForm; data: Record<string, unknown>;
   useEffect(() => viewer.current?.setProperty("readOnly", props.isReadOnly), [props.isReadOnly]);
   return (
     <>
-      {problem && <ProblemBox problem={new Problem(0, t.badForm, problem.detail || problem.message)} />}
+      {problem && (
+        <>
+          <ProblemBox problem={new Problem(0, t.badForm, problem.detail || problem.message)} />
+          {!props.isReadOnly && <JsonResult onReady={props.onReady} />}
+        </>
+      )}
       {!isReady && !problem && <Loading />}
       <div ref={box} class="task-form" />
     </>

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useCallback, useRef } from "preact/hooks";
+import { Problem } from "@/base/api";
 import { useAct, useAsk } from "@/base/ask";
 import { may } from "@/base/me";
 import { Link, setQuery } from "@/base/route";
@@ -9,7 +10,7 @@ import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { JsonView, Pairs, When } from "@/parts/data";
 import { useOpen } from "@/parts/dialog";
-import { ProblemBox, Shown, toast } from "@/parts/feedback";
+import { ProblemBox, Shown, toast, toastProblem } from "@/parts/feedback";
 import { AssignDialog, ChangeDialog } from "@/pages/tasks/change";
 import { tasks, type Task, type TaskForm } from "@/pages/tasks/data";
 import { FormView, JsonResult, type Filled } from "@/pages/tasks/form";
@@ -54,7 +55,7 @@ export function TaskPane({ task, who, onChange, onLeave }: PaneProps): JSX.Eleme
   const complete = async (): Promise<void> => {
     const variables = filled.current?.();
     if (variables === null || variables === undefined) {
-      toast(t.invalid);
+      toastProblem(new Problem(0, t.complete, t.invalid));
       return;
     }
     if (!(await act(() => tasks.complete(key, variables)))) return onChange();

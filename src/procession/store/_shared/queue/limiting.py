@@ -34,6 +34,8 @@ def newest_limits(wanted: Iterable[Limit], now: int) -> Script[dict[str, LimitSt
     changed = [key for key, rule in rules.items() if found[key].takes_rule(rule)]
     if changed:
         yield from _reconsider(set(changed), found, now)
+    for state in found.values():
+        state.moved_us = max(state.moved_us, now * 1_000)  # when it was named last: it is not forgotten soon
     return found
 
 

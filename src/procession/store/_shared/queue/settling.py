@@ -100,7 +100,7 @@ def report(reports: Sequence[RunReport], now: int) -> Script[list[ReportAnswer]]
         else:
             applied.append(each)
             answers.append(ReportAnswer(answer=Answer.APPLIED, cancel_reason=reason))
-    yield from ask_for("report_runs", [_reported(each) for each in sorted(applied, key=_key_of)])
+    yield from ask_for("report_runs", [_reported(each, held[each.key]) for each in sorted(applied, key=_key_of)])
     yield from _write_logs([each for each in applied if each.log], now)
     return answers
 
@@ -233,12 +233,13 @@ def _end_of(job: JobRow, outcome: JobOutcome, now: int) -> End | None:
     return None
 
 
-def _reported(each: RunReport) -> dict[str, object]:
+def _reported(each: RunReport, job: JobRow) -> dict[str, object]:
     return {
         "key": each.key,
         "progress": each.progress if each.progress >= 0 else None,
         "progress_text": clean_text(each.progress_text) if each.progress_text is not None else None,
         "checkpoint": each.checkpoint.decode() if each.checkpoint is not None else None,
+        "traits": int(job.traits | Trait.LOGGED) if each.log else None,
     }
 
 
