@@ -41,7 +41,7 @@ def failed(shop, command) -> int:
 
         @app.job("send", queue="mail", retries=1)
         async def send(job: Job, to: str) -> None:
-            job.log("looking for the address")
+            await job.log("looking for the address")
             raise ValueError(f"nobody is called {to}")
 
         await app.open(run_workers=False)

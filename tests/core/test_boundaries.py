@@ -218,8 +218,8 @@ def test_a_non_interrupting_parallel_multiple_boundary_needs_all_events_each_tim
     assert run.active == ["note", "note", "work"]
 
 
-def test_a_multiple_throw_throws_all_in_order(world):
-    """Scenario 46."""
+def test_a_multiple_throw_throws_all(world):
+    """Scenario 46. In order; but a signal and a message reach others each by a job of its own, whichever is quicker."""
     world.deploy(
         process("p").start().throw("tell", signal="s", message="m", key="=1").end(),
         process("heard signal").start(signal="s").service("x").end(),
@@ -227,7 +227,8 @@ def test_a_multiple_throw_throws_all_in_order(world):
     )
     run = world.start("p")
     assert run.ended
-    assert [child.definition.process_id for child in world.instances.values()] == ["p", "heard signal", "heard message"]
+    found = [instance.definition.process_id for instance in world.instances.values()]
+    assert sorted(found) == ["heard message", "heard signal", "p"]
 
 
 @pytest.mark.parametrize("timer", ["PT0S", "-PT1H", "2020-01-01T00:00:00Z"])

@@ -186,3 +186,17 @@ async def test_an_instance_looks_as_it_should(world, walk_on):
     walk = await walk_on(world)
     await walk.go(f"/instances/{key}")
     await walk.check_picture("instance-desktop-light")
+
+
+async def test_a_number_of_64_bits_is_shown_and_kept_to_the_last_digit(world, walk_on):
+    key = await waiting(world, "DIGITS-1")
+    await world.app.set_variables(key, {"big": 1152921504606846977, "share": {"exact": 0.1}})
+    walk = await walk_on(world)
+    page = await walk.go(f"/instances/{key}")
+    await page.get_by_role("tab", name="Variables").click()
+    row = page.get_by_role("row").filter(has=page.get_by_text("big", exact=True))
+    await expect(row).to_contain_text("1152921504606846977")
+    await row.get_by_role("button", name="Edit").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    assert (await world.app.instance(key)).variables["big"] == 1152921504606846977

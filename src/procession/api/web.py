@@ -156,16 +156,20 @@ class Web:
         looked = loop.time()
         async with aclosing(pieces):
             async for piece in pieces:
-                if loop.time() - looked >= REMEMBERED_S:
-                    looked = loop.time()
-                    try:
-                        if await self.stations.who(authorization, endpoint) != who:
-                            return
-                    except Problem:
-                        return
-                    except Unavailable:
-                        pass  # the database is away, and says nothing of them
+                is_long_ago = loop.time() - looked >= REMEMBERED_S
+                looked = loop.time() if is_long_ago else looked
+                if is_long_ago and not await self._is_still(who, authorization, endpoint):
+                    return
                 yield piece
+
+    async def _is_still(self, who: Principal, authorization: str | None, endpoint: Endpoint) -> bool:
+        """Whether the same credentials still name the same, who still may."""
+        try:
+            return await self.stations.who(authorization, endpoint) == who
+        except Problem:
+            return False
+        except Unavailable:
+            return True  # the database is away, and says nothing of them
 
     async def _until_gone(self, endpoint: Endpoint, call: Call, request: Request) -> Any:  # noqa: ANN401
         """Do it while the client is there; what comes too late for it is undone at once. Raises Gone."""

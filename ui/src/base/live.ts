@@ -23,6 +23,7 @@ const RETRY_MS_MAX = 30_000;
 
 /** "live": events arrive; "polling": they do not, and everything is asked again every few seconds. */
 export const liveness = useStored.create<"off" | "live" | "polling">("liveness", "off", "session");
+liveness.set("off"); // what was true of the page before says nothing about this one
 
 type Reader = { topics: ReadonlySet<string>; call: () => void };
 const readers = new Set<Reader>();

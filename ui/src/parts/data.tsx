@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { dateTime, relative, shortTime, span } from "@/base/dates";
+import { Exact, readJson } from "@/base/json";
 import { number, useLanguage, useWords } from "@/base/words";
 import { toast } from "@/parts/feedback";
 import { words } from "@/parts/words";
@@ -83,12 +84,12 @@ const SHOWN_MAX = 100;
 /** A JSON value as a tree that opens. */
 export function JsonView({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }): JSX.Element {
   const t = useWords(words);
-  if (value === null || typeof value !== "object") {
-    const kind = value === null ? "null" : typeof value;
+  if (value === null || typeof value !== "object" || value instanceof Exact) {
+    const kind = value === null ? "null" : value instanceof Exact ? "number" : typeof value;
     return (
       <span class="json-line">
         {name !== undefined && <span class="json-name">{name}: </span>}
-        <span class={`json-${kind}`}>{JSON.stringify(value)}</span>
+        <span class={`json-${kind}`}>{value instanceof Exact ? value.text : JSON.stringify(value)}</span>
       </span>
     );
   }
@@ -135,7 +136,7 @@ export function JsonEditor(props: {
   const read = (next: string): void => {
     setText(next);
     try {
-      const value: unknown = next.trim() === "" && props.isObject ? {} : JSON.parse(next);
+      const value: unknown = next.trim() === "" && props.isObject ? {} : readJson(next);
       const isFine = !props.isObject || (typeof value === "object" && value !== null && !Array.isArray(value));
       setProblem(isFine ? "" : "{ … }");
       props.onChange(isFine ? value : undefined);

@@ -6,6 +6,7 @@ import { api, credentials, Problem, whenUnknown } from "@/base/api";
 import { problemOf } from "@/base/ask";
 import { me, setMe, type Me } from "@/base/me";
 import { Link, match, useRoute } from "@/base/route";
+import { useStored } from "@/base/stored";
 import { useLanguage, useWords } from "@/base/words";
 import { pages } from "@/pages";
 import type { PageEntry, PageProps, PageRoute } from "@/pages/entry";
@@ -99,9 +100,11 @@ function Shown({ route, params }: Found): JSX.Element {
         loaded.set(route, module.default);
         turn((count) => count + 1);
       },
-      (error: unknown) => setProblem(problemOf(error)),
+      // the server is away, or has another version of the page by now
+      () => setProblem(new Problem(0, "Unreachable", "")),
     );
   }, [route]);
+  useEffect(() => (problem ? comeBack() : undefined), [problem]);
   if (problem) return <ProblemBox problem={problem} onRetry={() => location.reload()} />;
   if (!Page) return <Loading />;
   return (
@@ -109,6 +112,25 @@ function Shown({ route, params }: Found): JSX.Element {
       <Page params={params} />
     </Boundary>
   );
+}
+
+const AGAIN_MS = 3_000;
+const reloaded = useStored.create("reloaded", 0, "session");
+const RELOADS_APART_MS = 30_000; // a page that cannot be loaded whatever one does is not loaded all the time
+
+/** Loads the page anew once the server answers. */
+function comeBack(): () => void {
+  const timer = setInterval(() => {
+    if (Date.now() - reloaded.get() < RELOADS_APART_MS) return;
+    api.text("/v2/status").then(
+      () => {
+        reloaded.set(Date.now());
+        location.reload();
+      },
+      () => undefined,
+    );
+  }, AGAIN_MS);
+  return () => clearInterval(timer);
 }
 
 function Nowhere(): JSX.Element {

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { readJson } from "@/base/json";
 import { useWords } from "@/base/words";
 import { Field } from "@/parts/dialog";
 import type { Input } from "./inputs";
@@ -74,7 +75,7 @@ function AnyValue({ id, onChange }: { id: string; onChange: (value: unknown) => 
   const read = (next: string): void => {
     setText(next);
     try {
-      onChange(next.trim() === "" ? undefined : JSON.parse(next));
+      onChange(next.trim() === "" ? undefined : readJson(next));
     } catch {
       onChange(next);
     }

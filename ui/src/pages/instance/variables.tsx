@@ -6,6 +6,7 @@ import { api } from "@/base/api";
 import { useAct, useAsk } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
+import { readJson } from "@/base/json";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { JsonEditor, JsonView } from "@/parts/data";
@@ -66,7 +67,7 @@ export function Variables({ instance, now, model }: VariablesProps): JSX.Element
 
 function parsed(variable: Variable): unknown {
   try {
-    return JSON.parse(variable.value) as unknown;
+    return readJson(variable.value);
   } catch {
     return variable.value; // it was cut
   }

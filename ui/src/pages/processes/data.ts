@@ -1,5 +1,6 @@
 // What these pages ask the server.
 
+import { readJson } from "@/base/json";
 import { api, type Page } from "@/base/api";
 import type { Instance } from "@/base/camunda";
 
@@ -87,7 +88,7 @@ export function searchInstances(
       fingerprint: filters.incident,
       businessId: filters.business,
       tag: filters.tag,
-      variables: condition && JSON.stringify({ [condition.name]: JSON.parse(condition.value) as unknown }),
+      variables: condition && JSON.stringify({ [condition.name]: readJson(condition.value) }),
       text: filters.text,
       startedFrom: filters.from && instant(filters.from),
       startedUntil: filters.until && instant(filters.until),
@@ -124,7 +125,7 @@ export function variableOf(text: string): { name: string; value: string } | unde
   if (at < 1) return undefined;
   const value = text.slice(at + 1).trim();
   try {
-    return { name: text.slice(0, at).trim(), value: JSON.stringify(JSON.parse(value)) };
+    return { name: text.slice(0, at).trim(), value: JSON.stringify(readJson(value)) };
   } catch {
     return { name: text.slice(0, at).trim(), value: JSON.stringify(value) };
   }

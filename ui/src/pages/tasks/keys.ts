@@ -1,6 +1,6 @@
 // The keyboard: up and down the list, and what is done with the task that is open, said to it as an event.
 
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks"; // before the next key can come
 import type { Task } from "@/pages/tasks/data";
 
 /** What a key asks of the task that is open. */
@@ -10,7 +10,7 @@ const DOWN = new Set(["j", "ArrowDown"]);
 const UP = new Set(["k", "ArrowUp"]);
 
 export function useKeys(shown: Task[], chosen: string, choose: (key: string) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (document.querySelector("dialog[open]")) return;
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return wish("complete", event);
@@ -36,7 +36,7 @@ function wish(what: Wish, event: KeyboardEvent): void {
 
 /** Whoever shows a task does what a key asks. */
 export function useWishes(grant: (what: Wish) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const hear = (event: Event): void => grant((event as CustomEvent<Wish>).detail);
     addEventListener(WISHED, hear);
     return () => removeEventListener(WISHED, hear);

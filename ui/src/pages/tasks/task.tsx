@@ -42,7 +42,13 @@ export function TaskPane({ task, who, onChange, onLeave }: PaneProps): JSX.Eleme
   }, []);
 
   const take = async (): Promise<void> => {
-    if (await act(() => tasks.claim(key, who))) {
+    let isLost = false; // somebody was first: who that was is shown with the task
+    const claim = (): Promise<unknown> =>
+      tasks.claim(key, who).catch((error: unknown) => {
+        if (!(error instanceof Problem) || error.status !== 409) throw error;
+        isLost = true;
+      });
+    if ((await act(claim)) && !isLost) {
       toast(t.taken, task.name);
       setQuery({ whose: "" }); // where it is found from now on
     }
