@@ -103,7 +103,7 @@ def _peers(result: QueueResult, variants: dict[str, Variant]) -> str:
         ]
         for peer in result.peers
     ]
-    return table(["", "version", "", "settings, as its documents recommend for throughput"], rows)
+    return table(["", "version", "", "settings, for throughput"], rows)
 
 
 def _words(peer: Peer, problems: str) -> str:

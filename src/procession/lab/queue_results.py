@@ -60,7 +60,7 @@ class Peer(Record, kw_only=True):
     name: str
     version: str = ""
     language: str
-    settings: str  # in words: what its own documents recommend for throughput
+    settings: str  # in words: those for throughput
     source: str  # where they say so
     problem: str = ""  # why there are no figures
 
