@@ -8,6 +8,7 @@ JOBS ?= 2
 ARGS ?=
 CHAOS_INSTANCES ?= 50000
 LARGE_INSTANCES ?= 100000
+ORACLE_STEPS ?= 10000
 OVERLOAD_SECONDS ?= 5
 COST_JOBS ?= 4000
 CORPORA ?= ../shared/corpora
@@ -19,7 +20,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo ui test chaos overload large drawings check format bench docs corpora lock changelog install clean
+.PHONY: help demo ui test chaos overload large oracle drawings check format bench docs corpora lock changelog install clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
@@ -44,6 +45,10 @@ overload: $(INSTALLED)  ## three times as many starts as a server takes, and wha
 
 large: $(INSTALLED)  ## ask every page of a database with 100,000 instances, and say how long it took (LARGE_INSTANCES=100000)
 	LARGE_INSTANCES=$(LARGE_INSTANCES) $(BIN)/python -m pytest tests/large -m large -s $(ARGS)
+
+oracle: $(INSTALLED)  ## ask SQLite, PostgreSQL and MariaDB what memory is asked, and compare every row (ORACLE_STEPS=10000)
+	ORACLE_STEPS=$(ORACLE_STEPS) $(BIN)/python -m pytest tests/store/test_differential.py \
+		tests/store/test_queue_differential.py -s $(ARGS)
 
 drawings: $(INSTALLED)  ## show every model of the collections that deploys in the web page's modeler (CORPORA=folder)
 	DRAWINGS_ALL=1 PROCESSION_CORPORA="$(CORPORA)" $(BIN)/python -m pytest tests/ui/test_drawings.py $(ARGS)

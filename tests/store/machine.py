@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from procession.errors import InvalidValue
 from procession.ids import Keys
@@ -48,6 +48,7 @@ from procession.testing.conformance.stage import (
     service_job,
     waiting_for,
 )
+from tests.store.oracle import Counted
 
 PROCESSES = st.sampled_from(["order", "order", "invoice"])
 NAMES = st.sampled_from(["paid", "paid", "paid", "shipped"])
@@ -107,7 +108,7 @@ def comparable(answer: Any) -> Any:
     return answer
 
 
-class TwoStores(RuleBasedStateMachine):
+class TwoStores(Counted):
     """Time and nodes. Subclasses add what else is asked, and say which store is compared (``open_other``)."""
 
     def __init__(self) -> None:

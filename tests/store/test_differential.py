@@ -6,8 +6,8 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
+import pytest
+from hypothesis import HealthCheck, settings
 
 from procession.ids import Keys
 from procession.store.mysql import MysqlStore
@@ -15,11 +15,11 @@ from procession.store.port import Store
 from procession.store.postgres import PostgresStore
 from procession.store.sqlite import SqliteStore
 from tests.store.machine import Jobs, Mail, Steps, TwoStores
+from tests.store.oracle import TIME, WITHOUT_SHRINKING, compare
 from tests.support.mariadb import MariadbDatabases
 from tests.support.postgres import PostgresDatabases
 
-# Making a failing example small takes hundreds of databases: minutes on a server. It is printed as it was found.
-WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+pytestmark = TIME
 SETTINGS = settings(max_examples=40, stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -50,10 +50,9 @@ class EverythingOnSqlite(Jobs, Steps, Mail, MemoryAndSqlite):
     """Everything at once."""
 
 
-TestQueue = QueueOnSqlite.TestCase
-TestMail = MailOnSqlite.TestCase
-TestEverything = EverythingOnSqlite.TestCase
-TestQueue.settings = TestMail.settings = TestEverything.settings = SETTINGS
+@pytest.mark.parametrize("machine", [QueueOnSqlite, MailOnSqlite, EverythingOnSqlite])
+def test_sqlite_answers_like_memory(machine: type[TwoStores]) -> None:
+    compare(machine, SETTINGS)
 
 
 class EverythingOnPostgres(Jobs, Steps, Mail):
@@ -78,10 +77,7 @@ def test_postgres_answers_like_memory(postgres_databases: PostgresDatabases) -> 
     EverythingOnPostgres.databases = postgres_databases
     EverythingOnPostgres.migrated = postgres_databases.create()
     asyncio.run(_migrate(EverythingOnPostgres.migrated))
-    run_state_machine_as_test(
-        EverythingOnPostgres,
-        settings=settings(SETTINGS, max_examples=15, stateful_step_count=20, phases=WITHOUT_SHRINKING),
-    )
+    compare(EverythingOnPostgres, SETTINGS, max_examples=15, stateful_step_count=20, phases=WITHOUT_SHRINKING)
 
 
 async def _migrate(url: str) -> None:
@@ -109,7 +105,4 @@ class EverythingOnMariadb(Jobs, Steps, Mail):
 
 def test_mariadb_answers_like_memory(mariadb_databases: MariadbDatabases) -> None:
     EverythingOnMariadb.databases = mariadb_databases
-    run_state_machine_as_test(
-        EverythingOnMariadb,
-        settings=settings(SETTINGS, max_examples=15, stateful_step_count=20, phases=WITHOUT_SHRINKING),
-    )
+    compare(EverythingOnMariadb, SETTINGS, max_examples=15, stateful_step_count=20, phases=WITHOUT_SHRINKING)

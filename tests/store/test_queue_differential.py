@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 
 from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from procession.ids import Keys
 from procession.store.mysql import MysqlStore
 from procession.store.port import Store
 from procession.store.postgres import PostgresStore
+from tests.store.oracle import TIME, WITHOUT_SHRINKING, compare
 from tests.store.queue_machine import QueueRules
-from tests.store.test_differential import WITHOUT_SHRINKING, MemoryAndSqlite
+from tests.store.test_differential import MemoryAndSqlite
 from tests.support.mariadb import MariadbDatabases
 from tests.support.postgres import PostgresDatabases
 
+pytestmark = TIME
 SETTINGS = settings(
     max_examples=25, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow], phases=WITHOUT_SHRINKING
 )
@@ -25,8 +26,8 @@ class QueueOnSqlite(QueueRules, MemoryAndSqlite):
     """Everything of the queue against a file."""
 
 
-TestQueueOnSqlite = QueueOnSqlite.TestCase
-TestQueueOnSqlite.settings = SETTINGS
+def test_sqlite_keeps_the_queue_like_memory() -> None:
+    compare(QueueOnSqlite, SETTINGS)
 
 
 class QueueOnPostgres(QueueRules):
@@ -51,10 +52,7 @@ def test_postgres_keeps_the_queue_like_memory(postgres_databases: PostgresDataba
     QueueOnPostgres.databases = postgres_databases
     QueueOnPostgres.migrated = postgres_databases.create()
     asyncio.run(_migrate(QueueOnPostgres.migrated))
-    run_state_machine_as_test(
-        QueueOnPostgres,
-        settings=settings(SETTINGS, max_examples=8, stateful_step_count=30, phases=WITHOUT_SHRINKING),
-    )
+    compare(QueueOnPostgres, SETTINGS, max_examples=8, stateful_step_count=30, phases=WITHOUT_SHRINKING)
 
 
 class QueueOnMariadb(QueueRules):
@@ -76,10 +74,7 @@ class QueueOnMariadb(QueueRules):
 
 def test_mariadb_keeps_the_queue_like_memory(mariadb_databases: MariadbDatabases) -> None:
     QueueOnMariadb.databases = mariadb_databases
-    run_state_machine_as_test(
-        QueueOnMariadb,
-        settings=settings(SETTINGS, max_examples=15, stateful_step_count=40, phases=WITHOUT_SHRINKING),
-    )
+    compare(QueueOnMariadb, SETTINGS, max_examples=15, stateful_step_count=40, phases=WITHOUT_SHRINKING)
 
 
 async def _migrate(url: str) -> None:
