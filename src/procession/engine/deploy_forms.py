@@ -6,6 +6,7 @@ import hashlib
 
 import msgspec
 
+from procession.engine.form_schema import problems_of
 from procession.errors import InvalidModel
 from procession.ids import Keys
 from procession.limits import NAME_BYTES_MAX
@@ -18,6 +19,7 @@ class FormHead(msgspec.Struct):
     """What is read of a form; the rest is for whoever shows it."""
 
     id: str = ""
+    type: object = "default"
     version_tag: str | None = msgspec.field(default=None, name="versionTag")
     components: list[object] | None = None
 
@@ -62,4 +64,9 @@ def read_form(name: str, content: bytes) -> FormHead:
     if head.components is None:
         problem = f"expected form '{head.id}' to have components, found none: is it a form?"
         raise InvalidModel([problem], name=name)
+    if head.type != "default":
+        problem = f"expected form '{head.id}' to be of type 'default', found {head.type!r}"
+        raise InvalidModel([problem], name=name)
+    if problems := problems_of(head.components):
+        raise InvalidModel(problems, name=name)
     return head
