@@ -6,7 +6,7 @@ from pathlib import Path
 
 from procession import Procession
 from procession.api.pulse import Pulse
-from procession.engine.vitals import KIND, vitals_of
+from procession.engine.vitals import KIND, LAST_WORD_MS, vitals_of
 from procession.store.rows.keeping import Kept
 from procession.testing.bpmn import process
 
@@ -35,6 +35,26 @@ async def test_counters_are_said_when_they_changed_and_forgotten_at_the_end(tmp_
     assert await here.rows.kept(KIND) == before, "nothing changed, so nothing is written"
     await there.close()
     assert not [row for row in await here.rows.kept(KIND) if row.name == "there"]
+    await here.close()
+
+
+async def test_what_a_short_life_has_done_is_counted_once_and_its_last_word_forgotten(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'short.db'}"
+    here = await Procession(url).open()
+    pulse = Pulse(here)
+    await pulse.sample()
+    there = await Procession(url, name="short").open()
+    await there.deploy(("order.bpmn", ORDER))
+    await there.start("order")
+    await there.close()
+    await pulse.sample()
+    await pulse.sample()
+    assert sum(sample.counts["started"] for sample in pulse.samples) == 1
+    assert [vital.name for vital in pulse.vitals()][1:] == [], "it works no more"
+    (key,) = pulse.others
+    pulse.others[key].at -= LAST_WORD_MS + 1_000
+    await pulse._tidy(0.0)
+    assert not [row for row in await here.rows.kept(KIND) if row.name == "short"]
     await here.close()
 
 

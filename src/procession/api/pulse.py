@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from procession.app import Procession
-from procession.engine.vitals import FORGOTTEN_MS, KIND, Vital, vitals_of
+from procession.engine.vitals import FORGOTTEN_MS, KIND, LAST_WORD_MS, Vital, vitals_of
 from procession.errors import Unavailable
 
 logger = logging.getLogger("procession.api")
@@ -124,15 +124,16 @@ class Pulse:
         self.samples.append(Sample(at=now, seconds=seconds, counts=counts))
 
     def vitals(self) -> list[Vital]:
-        """The last word of every process, this one first."""
-        return [self._app.vital(), *self.others.values()]
+        """What every process that works has said, this one first."""
+        return [self._app.vital(), *(vital for vital in self.others.values() if not vital.over)]
 
     async def _tidy(self, now: float) -> None:
-        """Forget the words of processes that ended without one."""
-        if now - self._tidied_at < TIDY_S:
-            return
-        self._tidied_at = now
-        before = self._app.now - FORGOTTEN_MS
-        gone = [key for key, vital in self.others.items() if vital.at < before]
+        """Forget last words that everybody has counted, and the words of processes that ended without one."""
+        before = self._app.now - LAST_WORD_MS
+        gone = [key for key, vital in self.others.items() if vital.over and vital.at < before]
+        if now - self._tidied_at >= TIDY_S:
+            self._tidied_at = now
+            before = self._app.now - FORGOTTEN_MS
+            gone += [key for key, vital in self.others.items() if vital.at < before and not vital.over]
         if gone:
             await self._app.rows.forget_kept(KIND, keys=gone)
