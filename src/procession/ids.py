@@ -57,3 +57,11 @@ class Keys:
             key, self.end = block.start, block.stop
         self.next = key + 1
         return key
+
+    def take_many(self, count: int) -> list[int]:
+        """The next unused keys. Raises Bug when the stock is empty."""
+        start = self.next
+        if self.end - start < count:
+            return [self.take() for _ in range(count)]
+        self.next = start + count
+        return list(range(start, self.next))

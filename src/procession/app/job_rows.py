@@ -5,20 +5,21 @@ It asks nothing and writes nothing.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-import msgspec
+from msgspec import structs
 
 from procession.app import arguments
 from procession.app.job_defaults import defaults_of_type, has_functions, merged
 from procession.app.job_options import JobWords, job_options
 from procession.core.listening import RETRIES_MAX
-from procession.engine.values import decode_json, plain_object
+from procession.engine.values import decode_json, plain_objects
 from procession.errors import InvalidValue, Misconfigured
-from procession.jobs.codec import Codec, seal
+from procession.jobs.codec import Codec, seal_all
 from procession.jobs.kinds import JobKind
 from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_instant
@@ -64,13 +65,14 @@ def new_rows(
     if len(args) > ENQUEUE_MAX:
         message = f"Expected at most {ENQUEUE_MAX} jobs in a call (ENQUEUE_MAX), found {len(args)}"
         raise InvalidValue(message)
-    raw = [plain_object(each, what) for each in args]
+    raw = plain_objects(args, what)
+    sealed = seal_all(codec, raw, what)
     if is_usual:
         queue, retries = (DEFAULT_QUEUE, None) if handler is None else (handler.queue, handler.retries)
         pattern = _usual_pattern(type, queue, retries or RETRIES, tenant)
-        return [_like(pattern, seal(codec, each, what)) for each in raw]
+        return [structs.replace(pattern, args=each) for each in sealed]
     patterns = _patterns(type, args, raw, options, handler, tenant)
-    return [_like(pattern, seal(codec, each, what)) for pattern, each in zip(patterns, raw, strict=True)]
+    return [structs.replace(pattern, args=each) for pattern, each in zip(patterns, sealed, strict=True)]
 
 
 def _check_type(type: object) -> None:  # noqa: A002 - as above
@@ -102,10 +104,12 @@ def _patterns(
 ) -> Sequence[NewJob]:
     """For each job one that it is like; most of the time it is the same one."""
     of_handler: Mapping[str, Any] = {} if handler is None else handler.defaults
+    varies = has_functions(of_handler)
+    if not varies and set(map(builtins.type, args)) == {dict}:  # which say nothing
+        return [_pattern(type, merged([of_handler, options], lambda: decode_json(raw[0])), handler, tenant)] * len(args)
     of_types = [defaults_of_type(each) for each in args]
     known: dict[int, NewJob] = {}  # by the defaults of the type
     found: list[NewJob] = []
-    varies = has_functions(of_handler)
     for each, of_type in zip(raw, of_types, strict=True):
         pattern = known.get(id(of_type))
         if pattern is None:
@@ -161,8 +165,3 @@ def _when(at: object, delay: object) -> tuple[int, int]:
         return 0, span_ms(delay, "delay")
     except Misconfigured as error:
         raise InvalidValue(str(error)) from error
-
-
-def _like(pattern: NewJob, args: bytes) -> NewJob:
-    """A job as this one, with its own arguments."""
-    return msgspec.structs.replace(pattern, args=args)

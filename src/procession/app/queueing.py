@@ -31,7 +31,7 @@ KEYS_AT_ONCE = 1_000
 Became = Literal["INSERTED", "DUPLICATE", "REFRESHED", "PUSHED_BACK", "DOOMED"]
 
 
-class EnqueuedJob(View, frozen=True, kw_only=True):
+class EnqueuedJob(View, frozen=True, kw_only=True, gc=False):
     """What became of a job that was put into the queue.
 
     ``outcome``: ``INSERTED``; where somebody has its unique key, ``DUPLICATE``, ``REFRESHED`` or ``PUSHED_BACK``, with

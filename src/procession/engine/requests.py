@@ -202,11 +202,11 @@ class Requests:
         """Keys for rows that a caller makes."""
         at_hand = self.instances.keys_at_hand() if count <= STEP_KEYS_MAX else None
         if at_hand is not None:
-            return [at_hand.take() for _ in range(count)]
+            return at_hand.take_many(count)
         taken: list[int] = []
         while len(taken) < count:
             keys = await self.instances.keys()
-            taken.extend(keys.take() for _ in range(min(count - len(taken), STEP_KEYS_MAX)))
+            taken += keys.take_many(min(count - len(taken), STEP_KEYS_MAX))
         return taken
 
     async def take_keys_for_caller(self, count: int) -> list[int]:

@@ -7,6 +7,8 @@ The stores keep JSON. What a codec gives is bytes, so it is stored as ``{"$encod
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Sequence
+from itertools import repeat
 from typing import Final, Protocol
 
 import msgspec
@@ -49,6 +51,13 @@ def seal(codec: Codec | None, plain: bytes, what: str) -> bytes:
         message = f"Expected {what} without an object whose first name is '{NAME}': encoded values are stored so"
         raise InvalidValue(message)
     return plain
+
+
+def seal_all(codec: Codec | None, plain: Sequence[bytes], what: str) -> Sequence[bytes]:
+    """``seal`` of each. Raises InvalidValue likewise."""
+    if codec is None and not any(map(bytes.startswith, plain, repeat(MARK))):
+        return plain
+    return [seal(codec, each, what) for each in plain]
 
 
 def unseal(codec: Codec | None, stored: bytes, what: str) -> bytes:

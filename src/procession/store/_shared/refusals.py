@@ -12,6 +12,7 @@ from typing import Final
 from procession import limits
 from procession.errors import InvalidValue
 from procession.jobs.kinds import JOB_QUEUE_PREFIX, METHOD_QUEUE_PREFIX, JobKind
+from procession.store._shared.bulk import are_alike
 from procession.store.rows import NewJob, NewMessage, NewUserTask, Row, StartRequest, Step
 
 INT_MAX: Final = 2**31 - 1  # priorities and attempts: a 32-bit column in every store
@@ -76,8 +77,11 @@ def _are_plain(steps: Sequence[Step]) -> bool:
     )
 
 
-def check_jobs(jobs: Iterable[NewJob]) -> None:
-    """Raise InvalidValue for the first job that no store can write."""
+def check_jobs(jobs: Sequence[NewJob]) -> bool:
+    """Raise InvalidValue for the first job that no store can write. The answer: whether they are alike (``bulk``)."""
+    alike = are_alike(jobs)
+    if alike and _args_are_plain([job.args for job in jobs]):
+        jobs = jobs[:1]  # what is true of one is true of all
     seen: tuple[object, ...] = ()  # what was found to be fine: of many jobs most are alike but for key and arguments
     for job in jobs:
         shared = (
@@ -97,6 +101,7 @@ def check_jobs(jobs: Iterable[NewJob]) -> None:
         if why:
             raise InvalidValue(why)
         seen = shared
+    return alike
 
 
 def check_messages(messages: Iterable[NewMessage]) -> None:
@@ -207,6 +212,15 @@ def _refusal_of_job_but_args(job: NewJob) -> str:
             f"got {job.run_at} and a delay of {job.delay_ms}"
         )
     return ""
+
+
+def _args_are_plain(args: Sequence[bytes]) -> bool:
+    """Whether the arguments of many jobs are certainly fine: together they are no longer than those of one may be."""
+    try:
+        together = b"".join(args) if sum(map(len, args)) <= limits.JOB_ARGS_BYTES_MAX else b"\0"
+    except TypeError:
+        return False
+    return together.isascii() and b"\0" not in together
 
 
 def _refusal_of_args(job: NewJob) -> str:

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from procession.jobs.kinds import JobState
-from procession.store._shared.queue.claiming import room_left
+from procession.store._shared.bulk import BULK_MIN
+from procession.store._shared.queue.claiming import rest_of
 from procession.store._shared.queue.settling import with_lost
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
-from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
+from procession.store.rows import Claimed, ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
 from procession.store.sqlite._queue import claim_throttled, rescue_runs, settle_runs
 from procession.store.sqlite._session import Session, as_json
 
@@ -40,7 +41,6 @@ class _Ready(msgspec.Struct, array_like=True, gc=False):
 
 
 _Shared = tuple[int, int, int, int, int, str, str, str]  # what jobs of a bulk have in common
-_ALIKE_MIN = 16  # fewer rows alike go with the others: a statement of their own costs more than binding all values
 
 # Plain numbers: for a value of a subclass of int sqlite3 looks for an adapter first, which costs more than the bind.
 _READY, _RUNNING, _SCHEDULED, _FAILED = map(
@@ -58,39 +58,63 @@ def insert_jobs(session: Session, jobs: Sequence[NewJob]) -> None:
         session.insert("insert_jobs", [_row(job, now) for job in jobs])
 
 
+def enqueue_bulks(session: Session, bulks: Sequence[Sequence[NewJob]]) -> list[None]:
+    """Insert jobs that are alike within their bulk, of no process and leased to nobody, unless they are there."""
+    for jobs in bulks:
+        pairs: list[int | str] = [0] * (2 * len(jobs))
+        pairs[::2] = [job.key for job in jobs]
+        pairs[1::2] = [job.args.decode() for job in jobs]
+        session.insert_pairs("insert_like_jobs", _bound(_shared(jobs[0]), session.now), pairs)
+    return [None] * len(bulks)
+
+
 def enqueue_jobs(session: Session, jobs: Sequence[NewJob]) -> list[None]:
-    """Insert jobs that are not there yet."""
+    """Insert jobs that are not there yet, sorted by what they share: several callers' come together."""
     now = session.now
     alike: dict[_Shared, list[int | str]] = {}
     other: list[tuple[object, ...]] = []
     for job in jobs:
-        if job.owner or job.instance or job.element_instance or job.definition or job.element:
+        if not is_plain(job):
             other.append(_row(job, now))
             continue
-        shared = (job.kind, job.priority, job.run_at, job.delay_ms, job.retries, job.queue, job.type, job.tenant)
+        shared = _shared(job)
         pairs = alike.get(shared)
         if pairs is None:
             pairs = alike[shared] = []
         pairs.append(job.key)
         pairs.append(job.args.decode())
     single: list[tuple[object, ...]] = []
-    for (kind, priority, run_at, delay_ms, retries, queue, type_, tenant), pairs in alike.items():
-        due = run_at or now + delay_ms
-        state = _SCHEDULED if due > now else _READY
-        shared = (int(kind), state, priority, due, retries, now, queue, type_, tenant)
-        if len(pairs) >= 2 * _ALIKE_MIN:
-            session.insert_pairs("insert_like_jobs", shared, pairs)
+    for shared, pairs in alike.items():
+        bound = _bound(shared, now)
+        if len(pairs) >= 2 * BULK_MIN:
+            session.insert_pairs("insert_like_jobs", bound, pairs)
         else:
-            single += [(key, *shared, args) for key, args in zip(pairs[::2], pairs[1::2], strict=True)]
+            single += [(key, *bound, args) for key, args in zip(pairs[::2], pairs[1::2], strict=True)]
     session.insert("insert_plain_jobs", single)
     session.insert("insert_jobs_once", other)
     return [None] * len(jobs)
 
 
-def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-    """Lease ready jobs, and limited ones with the room that is left."""
-    claimed = _claim_ready(session, node, wants)
-    return claimed + claim_throttled(session, node, room_left(wants, claimed))
+def is_plain(job: NewJob) -> bool:
+    """Whether it is no process's and leased to nobody: what bulk statements insert."""
+    return not (job.owner or job.instance or job.element_instance or job.definition or job.element)
+
+
+def _shared(job: NewJob) -> _Shared:
+    return (job.kind, job.priority, job.run_at, job.delay_ms, job.retries, job.queue, job.type, job.tenant)
+
+
+def _bound(shared: _Shared, now: int) -> tuple[object, ...]:
+    """The values of insert_like_jobs.sql that its rows share."""
+    kind, priority, run_at, delay_ms, retries, queue, type_, tenant = shared
+    due = run_at or now + delay_ms
+    return int(kind), _SCHEDULED if due > now else _READY, priority, due, retries, now, queue, type_, tenant
+
+
+def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> Claimed:
+    """Lease limited jobs that may start, and ready ones."""
+    limited = claim_throttled(session, node, wants)
+    return Claimed([*limited, *_claim_ready(session, node, rest_of(wants, limited))], limited.held_back)
 
 
 def _claim_ready(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:

@@ -24,7 +24,7 @@ from procession.store._shared.refusals import (
 from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
-    ClaimedJob,
+    Claimed,
     Deployed,
     Deployment,
     HistoryRow,
@@ -243,11 +243,13 @@ class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
     # -- jobs -----------------------------------------------------------------------------------------------------
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert those that are not there yet."""
-        check_jobs(jobs)
+        if check_jobs(jobs) and _jobs.is_plain(jobs[0]):
+            await self._write_each(_jobs.enqueue_bulks, [jobs])
+            return
         check_plain(jobs)
         await self._write_each(_jobs.enqueue_jobs, jobs)
 
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    async def claim(self, node: int, wants: Sequence[Want]) -> Claimed:
         """Lease ready jobs."""
         return await self._write(partial(_jobs.claim_jobs, node=node, wants=wants))
 
