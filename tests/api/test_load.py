@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
+import msgspec
 import pytest
 
 from procession import Procession
+from procession.api.admission import TURNS
 from procession.api.backpressure import Aimd, Gradient
+from procession.api.endpoints import Call, Load
+from procession.api.tables import endpoints
 from tests.api.conftest import MakeServed, Served
 
 
@@ -57,6 +62,132 @@ async def test_the_rule_of_the_limit_can_be_chosen(make_served):
     assert isinstance((await make_served(limit="gradient")).gate.admission.limit, Gradient)
 
 
+async def raw(served: Served, *requests: bytes) -> bytes:
+    """Send requests one after another on one connection, and read what comes until the last one closes it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
+    try:
+        writer.write(b"".join(requests))
+        return await asyncio.wait_for(reader.read(65_536), 10)
+    finally:
+        writer.close()
+
+
+def filled(served: Served) -> None:
+    """There is room for one, and one is under way."""
+    served.gate.admission.limit = Aimd(start=1)
+    served.gate.admission.admit(0.0)
+
+
+async def test_a_refusal_under_load_asks_nobody_who_they_are_and_reads_no_body(make_served: MakeServed):
+    """Else the refusals would cost what the completions need."""
+    served = await make_served(identity=True)
+    filled(served)
+    head = b"POST /v2/process-instances HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    closing = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answers = await raw(served, *[head + b"Content-Length: 9\r\n\r\nno json {"] * 2, closing)
+    first, second, healthy = answers.split(b"HTTP/1.1 ")[1:]
+    assert first == second
+    assert first.startswith(b"503 ")
+    assert b'"reason":"commands-in-flight"' in first
+    assert b"x-content-type-options: nosniff" in first
+    assert healthy.startswith(b"200 ")
+    admission = served.gate.admission
+    assert (admission.offered, admission.rejected) == (3, {"commands-in-flight": 2})
+    assert served.server.web.metrics.http.open == 0
+
+
+async def test_what_ends_work_asks_who_comes_however_full_it_is(make_served):
+    served = await make_served(identity=True)
+    filled(served)
+    assert (await served.post("/jobs/1/completion")).status_code == 401
+    assert (await served.post("/jobs/search")).status_code == 401
+
+
+async def test_pages_and_large_or_endless_bodies_are_refused_where_all_is_known_of_them(served):
+    filled(served)
+    body = {"processDefinitionId": "payment"}
+    stranger = await served.post("/process-instances", body, headers={"Origin": "https://evil.example"})
+    assert stranger.status_code == 403
+    large = await served.post("/process-instances", {**body, "variables": {"x": "y" * 70_000}})
+    assert (large.status_code, large.json()["reason"]) == (503, "commands-in-flight")
+    head = b"POST /v2/process-instances HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    chunked = b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n1\r\n7\r\n0\r\n\r\n"
+    assert b"HTTP/1.1 400 " in await raw(served, head + chunked)  # it was read, and is no request
+
+
+async def test_a_body_that_does_not_come_does_not_keep_a_refused_request(make_served):
+    served = await make_served(headers_s=0.2)
+    filled(served)
+    head = b"POST /v2/process-instances HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+    assert await raw(served, head) == b""
+    assert (await served.get("/topology")).status_code == 200
+
+
+async def test_refusals_are_in_the_log_once_a_second_with_how_many(served, caplog):
+    filled(served)
+    with caplog.at_level(logging.INFO, "procession.api"):
+        for _ in range(20):
+            await served.post("/process-instances", {"processDefinitionId": "payment"})
+    lines = [record for record in caplog.records if "refused" in record.message]
+    assert 1 <= len(lines) < 20
+    assert lines[0].fields["reason"] == "commands-in-flight"
+
+
+async def test_a_completion_does_not_stand_in_line_behind_the_starts_that_were_let_in(served):
+    """Counted, not timed: of many starts that came first no more than have their turn are ahead of it."""
+    await served.deploy()
+    await served.start()
+    job = await served.take()
+    served.gate.admission.limit = Aimd(start=500)
+    answered: list[str] = []
+    body = b'{"processDefinitionId":"payment"}'
+    starts, ended = await asyncio.gather(
+        asyncio.gather(*(_through_the_gate(served, "createProcessInstance", body, answered) for _ in range(200))),
+        _through_the_gate(served, "completeJob", b"{}", answered, jobKey=job["jobKey"]),
+    )
+    assert len(starts) == 200
+    assert ended is None
+    ahead = answered.index("completeJob")
+    assert ahead <= 3 * TURNS, f"{ahead} starts were answered before it"
+    assert served.gate.admission.in_flight == 0
+
+
+async def _through_the_gate(served: Served, operation: str, body: bytes, answered: list[str], **path: str) -> object:
+    """A request behind HTTP, so that what is asked first comes first."""
+    stations = served.server.web.stations
+    (endpoint,) = [row for _, row in endpoints() if row.operation_id == operation]
+    call = Call(
+        desk=stations.desk,
+        who=await stations.who(None, endpoint),
+        path=path,
+        body=msgspec.json.decode(body, type=endpoint.body),
+    )
+    result = await stations.do(endpoint, call)
+    answered.append(operation)
+    return result
+
+
+async def test_who_gives_up_in_line_leaves_no_gap_in_it(served):
+    gate = served.gate
+    entered = [await gate.enter(Load.COMMAND) for _ in range(TURNS)]
+    waiting = [asyncio.create_task(gate.enter(Load.COMMAND)) for _ in range(4)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    waiting[2].cancel()
+    for each in entered[:2]:
+        each.answered()
+        each.answered()  # saying it twice changes nothing
+    done = [await waiting[0], await waiting[3]]
+    assert gate.admission.in_flight == TURNS
+    for each in (*entered, *done):
+        each.answered()
+    assert gate.admission.in_flight == 0
+    again = [await gate.enter(Load.COMMAND) for _ in range(TURNS)]
+    assert len(again) == TURNS
+    for each in again:
+        each.answered()
+
+
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_too_many_starts_leave_completions_going_and_every_refusal_its_reason(served):
@@ -81,7 +212,7 @@ async def test_too_many_starts_leave_completions_going_and_every_refusal_its_rea
             if answer.status_code == 503:
                 assert answer.json()["reason"] == "commands-in-flight"
 
-    async def run(starters: int, seconds: float = 3.0) -> tuple[int, list[int]]:
+    async def run(starters: int, seconds: float = 1.5) -> tuple[int, list[int]]:
         stop, seen = asyncio.Event(), []
         working = [asyncio.create_task(work(stop)) for _ in range(2)]
         starting = [asyncio.create_task(start(stop, seen)) for _ in range(starters)]

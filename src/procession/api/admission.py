@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import shutil
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections import deque
 from pathlib import Path
 
 from procession.api.backpressure import Admission, Aimd, Gradient, Refusal
@@ -14,9 +14,12 @@ from procession.api.endpoints import Load
 from procession.api.problems import Problem
 from procession.api.settings import Settings
 from procession.app import Procession
-from procession.errors import Unavailable
+
+logger = logging.getLogger("procession.api")
 
 LOOK_S = 5.0  # between two looks at the disk
+TOLD_S = 1.0  # between two lines of the log about what is refused
+TURNS = 16  # commands that begin work and are at work at once: enough for group commits, few for those that end work
 SQLITE = "sqlite:///"
 
 
@@ -29,6 +32,10 @@ class Gate:
         self.admission = Admission(rule() if rule is not None else None, disk_free_min=settings.disk_free_bytes_min)
         self._place = Path(app.url.removeprefix(SQLITE).partition("?")[0]) if app.url.startswith(SQLITE) else None
         self._looked_at = -LOOK_S
+        self._at_work = 0
+        self._line: deque[asyncio.Future[None]] = deque()
+        self._told_at = -TOLD_S
+        self._untold = 0
 
     def numbers(self) -> dict[str, int]:
         """What others are told of it (``engine/vitals.py``)."""
@@ -39,37 +46,72 @@ class Gate:
             "limit": int(limit.limit) if limit is not None else 0,
         }
 
-    @contextmanager
-    def pass_through(self, load: Load) -> Generator[Callable[[], None]]:
-        """Around a verb, which may say before its end that its command is answered (it then waits for something else).
+    def refusal(self) -> Refusal | None:
+        """Why a command would be refused now, counted as such; None where it may go on to ``enter``."""
+        now = asyncio.get_running_loop().time()
+        self._look(now)
+        found = self.admission.refuse(now)
+        if found is not None:
+            self._tell(found, now)
+        return found
 
-        Raises Problem (503) with the reason, the limit, what it is now, and when to come again.
+    async def enter(self, load: Load) -> Pass:
+        """Before a verb: let in, and wait for its turn. Raises Problem (503).
+
+        The problem says the reason, the limit, what it is now, and when to come again. Of what begins work only so many
+        are at work at once (``TURNS``), the others stand in line here and not in the event loop, where what ends work
+        would stand behind them.
         """
         if load in (Load.FREE, Load.WAIT):
-            yield _nothing
-            return
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+            return _FREE
+        began = asyncio.get_running_loop().time()
         exempt = load is Load.EXEMPT
         if not exempt:
             self._look(began)
         refusal = self.admission.admit(began, exempt=exempt)
         if refusal is not None:
+            self._tell(refusal, began)
             raise refused(refusal)
-        is_open = [True]
+        entered = Pass(self, began, exempt=exempt)
+        if not exempt and (self._at_work >= TURNS or self._line):
+            await self._turn(entered)
+        elif not exempt:
+            self._at_work += 1
+        return entered
 
-        def answered(*, dropped: bool = False) -> None:
-            if is_open:
-                is_open.clear()
-                self.admission.done(loop.time() - began, exempt=exempt, dropped=dropped)
-
+    async def _turn(self, entered: Pass) -> None:
+        """Until one that is at work is done."""
+        turn = asyncio.get_running_loop().create_future()
+        self._line.append(turn)
         try:
-            yield answered
-        except Unavailable:
-            answered(dropped=True)
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._at_work += 1  # its pass counts it off again
+            entered.answered()
             raise
-        finally:
-            answered()
+
+    def left(self, began: float, *, exempt: bool, dropped: bool) -> None:
+        """A command was answered: the next one's turn."""
+        now = asyncio.get_running_loop().time()
+        self.admission.done(now - began, exempt=exempt, dropped=dropped)
+        if exempt:
+            return
+        self._at_work -= 1
+        while self._line and self._at_work < TURNS:
+            turn = self._line.popleft()
+            if not turn.done():
+                self._at_work += 1
+                turn.set_result(None)
+
+    def _tell(self, refusal: Refusal, now: float) -> None:
+        """Say in the log what is refused, once a second: a line for each would cost what the refusal saves."""
+        self._untold += 1
+        if now - self._told_at < TOLD_S:
+            return
+        fields = {"reason": refusal.reason, "limit": refusal.limit, "current": refusal.current, "count": self._untold}
+        logger.info("%d commands were refused (%s)", self._untold, refusal, extra={"fields": fields})
+        self._told_at, self._untold = now, 0
 
     def _look(self, now: float) -> None:
         """How full the disk is, now and then."""
@@ -82,8 +124,24 @@ class Gate:
             self.admission.disk(None)
 
 
-def _nothing() -> None:
-    """Nothing was counted."""
+class Pass:
+    """A command that was let in, until it is answered: once, however often it is said."""
+
+    __slots__ = ("_began", "_gate", "_is_exempt")
+
+    def __init__(self, gate: Gate | None, began: float = 0.0, *, exempt: bool = False) -> None:
+        self._gate = gate
+        self._began = began
+        self._is_exempt = exempt
+
+    def answered(self, *, dropped: bool = False) -> None:
+        """It is answered (and may wait for something else); ``dropped``: the database did not answer it."""
+        gate, self._gate = self._gate, None
+        if gate is not None:
+            gate.left(self._began, exempt=self._is_exempt, dropped=dropped)
+
+
+_FREE = Pass(None)
 
 
 def refused(refusal: Refusal) -> Problem:

@@ -147,6 +147,13 @@ class WriteLimit:
 
     def admit(self, now: float) -> Refusal | None:
         """Take one of the commands of this second, or say why not."""
+        found = self.full(now)
+        if found is None and self._rate is not None:
+            self._tokens -= 1.0
+        return found
+
+    def full(self, now: float) -> Refusal | None:
+        """Why none would be taken now."""
         rate = self._rate
         if rate is None:
             self._at, self._tokens = now, 1.0
@@ -154,11 +161,10 @@ class WriteLimit:
         burst = max(1.0, rate)
         self._tokens = min(burst, self._tokens + (now - self._at) * rate)
         self._at = now
-        if self._tokens < 1.0:
-            wait_s = (1.0 - self._tokens) / rate
-            return Refusal(reason="export-backlog", limit=rate, current=0.0, retry_after_s=wait_s)
-        self._tokens -= 1.0
-        return None
+        if self._tokens >= 1.0:
+            return None
+        wait_s = (1.0 - self._tokens) / rate
+        return Refusal(reason="export-backlog", limit=rate, current=0.0, retry_after_s=wait_s)
 
 
 class Admission:
@@ -181,24 +187,41 @@ class Admission:
         """What is free where the database stands; None: that is not known here."""
         self._disk_free = free_bytes
 
+    def refuse(self, now: float) -> Refusal | None:
+        """Say why a command would not be taken in, and count it as refused; None, and nothing counted, if it would."""
+        refusal = self._full() or (self.write_limit.full(now) if self.write_limit is not None else None)
+        if refusal is not None:
+            self.offered += 1
+            self._count(refusal)
+        return refusal
+
     def admit(self, now: float, *, exempt: bool = False) -> Refusal | None:
         """Take a command in, or say why not. Each that is taken is answered by ``done`` once."""
         self.offered += 1
         refusal = None if exempt else self._refusal(now)
         if refusal is not None:
-            self.rejected[refusal.reason] = self.rejected.get(refusal.reason, 0) + 1
+            self._count(refusal)
             return refusal
         self.accepted += 1
         self.in_flight += 0 if exempt else 1
         return None
 
+    def _count(self, refusal: Refusal) -> None:
+        self.rejected[refusal.reason] = self.rejected.get(refusal.reason, 0) + 1
+
     def _refusal(self, now: float) -> Refusal | None:
+        found = self._full()
+        if found is not None or self.write_limit is None:
+            return found
+        return self.write_limit.admit(now)
+
+    def _full(self) -> Refusal | None:
         free = self._disk_free
         if free is not None and free < self._disk_free_min:
             return Refusal(reason="disk", limit=self._disk_free_min, current=free, retry_after_s=30.0)
         if self.limit is not None and self.in_flight >= self.limit.limit:
             return Refusal(reason="commands-in-flight", limit=float(int(self.limit.limit)), current=self.in_flight)
-        return self.write_limit.admit(now) if self.write_limit is not None else None
+        return None
 
     def done(self, took_s: float, *, exempt: bool = False, dropped: bool = False) -> None:
         """A command was answered, after so long; ``dropped``: the database did not answer in time."""

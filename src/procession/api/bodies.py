@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, Protocol
 
 import msgspec
 from starlette.datastructures import UploadFile
@@ -14,9 +14,12 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
 from procession.api.endpoints import NO_BODY, Endpoint, Upload
+from procession.api.guard import Receive
 from procession.api.problems import Problem
+from procession.api.routing import Visit
 from procession.api.settings import Settings
 
+ARRIVING: Final = "procession.body"  # of a scope: what of its body is there already
 PARTS_MAX = 200
 FIELD_BYTES_MAX = 64 * 1024  # of a part that is no file
 
@@ -25,34 +28,40 @@ DRAINED_BYTES_MAX = 1024 * 1024  # of a body that is refused: a client that is s
 DRAINED_S = 1.0
 
 
-async def drain(request: Request) -> None:
+class Arriving(Protocol):
+    """A body on its way in, as the server below knows it (``connection.py``)."""
+
+    body: bytes
+    more_body: bool
+
+
+async def drain(receive: Receive) -> None:
     """Read on for a moment and forget it."""
     with suppress(TimeoutError, ClientDisconnect, RuntimeError):
         async with asyncio.timeout(DRAINED_S):
-            await _forget(request)
+            await _forget(receive)
 
 
-async def _forget(request: Request) -> None:
+async def _forget(receive: Receive) -> None:
     seen = 0
     while seen < DRAINED_BYTES_MAX:
-        message = await request.receive()
+        message = await receive()
         seen += len(message.get("body", b""))
         if not message.get("more_body"):
             return
 
 
-async def read_body(request: Request, endpoint: Endpoint, settings: Settings) -> Any:  # noqa: ANN401 - what the endpoint says
+async def read_body(visit: Visit, endpoint: Endpoint, settings: Settings) -> Any:  # noqa: ANN401 - what the endpoint says
     """The decoded body. Raises Problem."""
     if endpoint.body is NO_BODY:
         return None
-    raw = await _bytes(request, settings.body_bytes_max, settings.body_s)
+    raw = await _bytes(visit, settings.body_bytes_max, settings.body_s)
     if not raw:
         if endpoint.optional:
             return _empty(endpoint.body)
         raise Problem(400, "Expected a body, found none")
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in {"application/json", "text/json"} and not kind.endswith("+json"):
-        raise Problem(415, f"Expected a body of type application/json, found '{kind[:100] or 'none'}'")
+    if visit.headers.get(b"content-type") != b"application/json":
+        _check_type(visit)
     try:
         return _decoder(endpoint.body).decode(raw)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
@@ -61,14 +70,21 @@ async def read_body(request: Request, endpoint: Endpoint, settings: Settings) ->
         raise Problem(400, "The request cannot be read: it is nested too deeply, or is no UTF-8") from None
 
 
-async def read_uploads(request: Request, settings: Settings) -> list[Upload]:
+def _check_type(visit: Visit) -> None:
+    """Raises Problem."""
+    kind = visit.header(b"content-type").partition(";")[0].strip().lower()
+    if kind not in {"application/json", "text/json"} and not kind.endswith("+json"):
+        raise Problem(415, f"Expected a body of type application/json, found '{kind[:100] or 'none'}'")
+
+
+async def read_uploads(visit: Visit, settings: Settings) -> list[Upload]:
     """The parts of a multipart body. Raises Problem."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = visit.header(b"content-type").partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
         raise Problem(415, f"Expected a body of type multipart/form-data, found '{kind[:100] or 'none'}'")
-    _check_length(request, settings.upload_bytes_max)
+    _check_length(visit, settings.upload_bytes_max)
     try:
-        bounded = _Bounded(request.scope, request.receive, settings.upload_bytes_max)
+        bounded = _Bounded(visit.scope, visit.receive, settings.upload_bytes_max)
         async with (
             asyncio.timeout(settings.body_s),
             bounded.form(max_files=PARTS_MAX, max_fields=PARTS_MAX, max_part_size=FIELD_BYTES_MAX) as form,
@@ -102,12 +118,15 @@ class _Bounded(Request):
             yield chunk
 
 
-async def _bytes(request: Request, bytes_max: int, body_s: float) -> bytes:
+async def _bytes(visit: Visit, bytes_max: int, body_s: float) -> bytes:
     """The whole body. Raises Problem."""
-    _check_length(request, bytes_max)
+    arriving: Arriving | None = visit.scope.get(ARRIVING)
+    if arriving is not None and not arriving.more_body and len(arriving.body) <= bytes_max:
+        return arriving.body  # it came with its headers, as small ones do: there is nothing to wait for
+    _check_length(visit, bytes_max)
     try:
         async with asyncio.timeout(body_s):
-            return await _gathered(request, bytes_max)
+            return await _gathered(visit.request, bytes_max)
     except TimeoutError:
         raise Problem(408, f"Expected the body within {body_s:g} s", headers={"Connection": "close"}) from None
     except ClientDisconnect:
@@ -125,9 +144,9 @@ async def _gathered(request: Request, bytes_max: int) -> bytes:
     return b"".join(chunks)
 
 
-def _check_length(request: Request, bytes_max: int) -> None:
-    said = request.headers.get("content-length")
-    if said is None:
+def _check_length(visit: Visit, bytes_max: int) -> None:
+    said = visit.header(b"content-length")
+    if not said:
         return
     if not (said.isascii() and said.isdigit() and len(said) < 20):
         raise Problem(400, "Expected Content-Length to be a number")

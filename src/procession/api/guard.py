@@ -25,6 +25,7 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 PATH_CHARS_MAX = 2_048
 QUERY_CHARS_MAX = 8_192
 TRICKS = re.compile(rb"//|/\.{1,2}(/|$)|\\|%00|%2f|%5c|%2e|\x00", re.IGNORECASE)
+HEADERS_FOUND = "procession.headers"  # of a scope: the headers by name, for whoever serves it
 METHODS = "GET, POST, PUT, PATCH, DELETE"
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -34,6 +35,7 @@ HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 )
+_NAMES = frozenset({name for name, _ in HEADERS} | {b"strict-transport-security", b"vary"})
 
 
 class Guard:
@@ -54,14 +56,16 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
+        scope[HEADERS_FOUND] = headers
         origin = headers.get(b"origin", b"").decode("latin-1")
         is_allowed = origin in self._origins
-        extra = self._cors(origin) if is_allowed else []
+        ours = [*self._headers, *self._cors(origin)] if is_allowed else self._headers
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
-                more = [pair for pair in (*self._headers, *extra) if pair[0] not in given]
+                is_free = given.isdisjoint(_NAMES)
+                more = ours if is_free else [pair for pair in ours if pair[0] not in given]
                 message["headers"] = [*message["headers"], *more]
             await send(message)
 

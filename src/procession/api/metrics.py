@@ -5,10 +5,12 @@ Every name stands in ``docs/server-metrics.md``. Counters are read when somebody
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from procession.api.audit import Auditor
@@ -19,39 +21,56 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
-class Traffic:
-    """What came over one protocol."""
+class Traffic(Collector):
+    """What came over one protocol, in plain numbers: they are made metrics of when somebody asks."""
 
-    def __init__(self, protocol: str, status: str, registry: CollectorRegistry) -> None:
-        self._of_operation: dict[tuple[str, str], tuple[Counter, Histogram]] = {}
-        name = f"procession_{protocol}"
-        self._requests = Counter(
-            f"{name}_requests",
-            f"Requests answered, by operation and {status}",
-            ["operation", "status"],
-            registry=registry,
-        )
-        self._seconds = Histogram(
-            f"{name}_request_seconds",
-            "Time from a request's headers to its answer, waiting for jobs left out",
-            ["operation"],
-            buckets=SECONDS,
-            registry=registry,
-        )
-        self.open = Gauge(f"{name}_requests_open", "Requests under way", registry=registry)
-        self.disconnects = Counter(
-            f"{name}_disconnects", "Clients that went away before their answer", registry=registry
-        )
+    def __init__(self, protocol: str, status: str) -> None:
+        self._name = f"procession_{protocol}"
+        self._status = status
+        self._answered: dict[tuple[str, str], int] = {}
+        self._times: dict[str, _Times] = {}
+        self.open = 0  # requests under way
+        self.disconnects = 0  # clients that went away before their answer
 
     def answered(self, operation: str, status: str, took_s: float, *, waits: bool) -> None:
         """A request was answered."""
-        found = self._of_operation.get((operation, status))
-        if found is None:
-            found = self._requests.labels(operation, status), self._seconds.labels(operation)
-            self._of_operation[operation, status] = found
-        found[0].inc()
-        if not waits:
-            found[1].observe(took_s)
+        name = operation, status
+        self._answered[name] = self._answered.get(name, 0) + 1
+        if waits:
+            return
+        times = self._times.get(operation)
+        if times is None:
+            times = self._times[operation] = _Times()
+        times.sum_s += took_s
+        times.counts[bisect_left(SECONDS, took_s)] += 1
+
+    def collect(self) -> Iterator[Metric]:
+        """Read them."""
+        name = self._name
+        words = f"Requests answered, by operation and {self._status}"
+        answered = CounterMetricFamily(f"{name}_requests", words, labels=["operation", "status"])
+        for labels, count in self._answered.items():
+            answered.add_metric(labels, count)
+        yield answered
+        words = "Time from a request's headers to its answer, waiting for jobs left out"
+        seconds = HistogramMetricFamily(f"{name}_request_seconds", words, labels=["operation"])
+        for operation, times in self._times.items():
+            upto = accumulate(times.counts)
+            edges = [*map(str, SECONDS), "+Inf"]
+            seconds.add_metric([operation], list(zip(edges, upto, strict=True)), times.sum_s)
+        yield seconds
+        yield GaugeMetricFamily(f"{name}_requests_open", "Requests under way", self.open)
+        yield CounterMetricFamily(f"{name}_disconnects", "Clients that went away before their answer", self.disconnects)
+
+
+class _Times:
+    """How long the requests of one operation took."""
+
+    __slots__ = ("counts", "sum_s")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(SECONDS) + 1)  # each between two edges; the last one beyond them all
+        self.sum_s = 0.0
 
 
 class Metrics:
@@ -60,8 +79,10 @@ class Metrics:
     def __init__(self, app: Procession, admission: Admission, auditor: Auditor) -> None:
         self._registry = CollectorRegistry(auto_describe=True)
         self._registry.register(_Engine(app, admission, auditor))
-        self.http = Traffic("http", "status", self._registry)
-        self.grpc = Traffic("grpc", "status code", self._registry)
+        self.http = Traffic("http", "status")
+        self.grpc = Traffic("grpc", "status code")
+        self._registry.register(self.http)
+        self._registry.register(self.grpc)
 
     def page(self) -> bytes:
         """All of them as Prometheus reads them."""

@@ -21,6 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from procession.api.admission import Gate
 from procession.api.audit_retention import AuditRetention
+from procession.api.connection import connection_class
 from procession.api.desk import Desk
 from procession.api.guard import Asgi
 from procession.api.identity import check_binding
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("procession.api")
 
 BACKLOG = 2_048
-HEADERS_BYTES_MAX = 64 * 1024
 
 
 class Server:
@@ -80,7 +80,7 @@ async def serve(
     web = Web(desk, settings, gate, Spans(tracer_provider))
     retention = AuditRetention(app, settings.audit_keep_ms) if settings.audit_keep_ms else None
     listening = _listen(settings)
-    running = _Uvicorn(_config(web.asgi(*routes), settings))
+    running = _Uvicorn(_config(web.asgi(*routes), settings, connection_class(settings.headers_s, web.refusal)))
     serving = asyncio.create_task(running.serve([listening]), name="procession server")
     port: int = listening.getsockname()[1]
     desk.port = port
@@ -106,11 +106,11 @@ async def serve(
         listening.close()
 
 
-def _config(served: Asgi, settings: Settings) -> uvicorn.Config:
+def _config(served: Asgi, settings: Settings, connection: type[HttpToolsProtocol]) -> uvicorn.Config:
     """What uvicorn is told."""
     return uvicorn.Config(
         cast("Any", served),
-        http=_protocol(settings.headers_s),
+        http=connection,
         ws="none",
         lifespan="off",
         loop="none",
@@ -162,49 +162,3 @@ def _listen(settings: Settings) -> socket.socket:
     listening.listen(BACKLOG)
     listening.setblocking(False)  # noqa: FBT003 - the standard library's
     return listening
-
-
-def _protocol(headers_s: float) -> type[HttpToolsProtocol]:
-    """HTTP with a time for headers to arrive: a client that sends them drop by drop is cut off."""
-
-    class Timed(HttpToolsProtocol):
-        """One connection."""
-
-        _deadline: asyncio.TimerHandle | None = None
-        _waited_for = 0  # bytes of headers that have come and are not whole
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._arm()
-
-        def data_received(self, data: bytes) -> None:
-            if self._deadline is not None:
-                self._waited_for += len(data)
-                if self._waited_for > HEADERS_BYTES_MAX and b"\r\n\r\n" not in data:
-                    self.transport.close()
-                    return
-            super().data_received(data)
-
-        def on_message_begin(self) -> None:
-            super().on_message_begin()
-            self._arm()
-
-        def on_headers_complete(self) -> None:
-            self._disarm()
-            super().on_headers_complete()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._disarm()
-            super().connection_lost(exc)
-
-        def _arm(self) -> None:
-            if self._deadline is None:
-                self._waited_for = 0
-                self._deadline = self.loop.call_later(headers_s, self.transport.close)
-
-        def _disarm(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
-
-    return Timed

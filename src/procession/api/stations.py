@@ -19,6 +19,7 @@ from procession.api.problems import Problem, problem_of
 from procession.api.roles import Principal, Role
 from procession.api.settings import Settings
 from procession.api.spans import Spans
+from procession.errors import Unavailable
 
 logger = logging.getLogger("procession.api")
 
@@ -52,17 +53,28 @@ class Stations:
 
     async def do(self, endpoint: Endpoint, call: Call) -> Any:  # noqa: ANN401 - the verb's answer
         """Let in, do, write down. Raises what the verb raises, and Problem (503) where there is no room."""
-        with self.gate.pass_through(endpoint.load) as call.answered:
+        entered = await self.gate.enter(endpoint.load)
+        call.answered = entered.answered
+        try:
             if not self._auditor.concerns(endpoint):
                 return await endpoint.verb(call)
-            before = await self._auditor.before(call, endpoint)
-            try:
-                result = await endpoint.verb(call)
-            except Exception as error:
-                await self._auditor.write(call, endpoint, before, error)
-                raise
-            await self._auditor.write(call, endpoint, before, None)
-            return result
+            return await self._audited(endpoint, call)
+        except Unavailable:
+            entered.answered(dropped=True)
+            raise
+        finally:
+            entered.answered()
+
+    async def _audited(self, endpoint: Endpoint, call: Call) -> Any:  # noqa: ANN401 - the verb's answer
+        """Do it, and write down what was done or refused."""
+        before = await self._auditor.before(call, endpoint)
+        try:
+            result = await endpoint.verb(call)
+        except Exception as error:
+            await self._auditor.write(call, endpoint, before, error)
+            raise
+        await self._auditor.write(call, endpoint, before, None)
+        return result
 
 
 def problem_for(error: BaseException, what: str) -> Problem:

@@ -126,7 +126,7 @@ async def test_a_command_goes_on_when_its_client_goes_away(gateway):
     found = await until(gateway.app.instances)
     call.cancel()
     metrics = gateway.served.server.web.metrics.grpc
-    while not metrics.disconnects._value.get():  # noqa: ASYNC110 - the server hears of it
+    while not metrics.disconnects:  # noqa: ASYNC110 - the server hears of it
         await asyncio.sleep(0.005)
     assert found[0].state == "ACTIVE"
     await gateway.app.cancel(found[0].process_instance_key)

@@ -106,21 +106,21 @@ class Gateway(grpc.GenericRpcHandler):
         began = loop.time()
         traffic = self._stations.metrics.grpc
         visit = Visit(rpc, endpoint)
-        traffic.open.inc()
+        traffic.open += 1
         status = "OK"
         with self._span(visit, context) as visited:
             try:
                 yield visit
             except asyncio.CancelledError:
                 status = "CANCELLED"
-                traffic.disconnects.inc()
+                traffic.disconnects += 1
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a status
                 visit.problem = problem_for(error, rpc.name)
                 status = code_of(visit.problem).name
             finally:
                 took_s = loop.time() - began
-                traffic.open.dec()
+                traffic.open -= 1
                 traffic.answered(rpc.name, status, took_s, waits=endpoint.load is Load.WAIT)
                 _say(visited, visit, status)
                 _log(visit, context, status, took_s)
