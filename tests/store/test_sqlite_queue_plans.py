@@ -31,7 +31,7 @@ FILL = (
         created_at, ended_at, expires_at, queue, type, tenant, error, args) {NUMBERS}
         SELECT i + :rows, 0, 7, 0, i, 1, 1, 0, 1, i, i, i, 'q', 't', '', '', '' FROM n""",
     f"INSERT INTO procession_unique_key {NUMBERS} SELECT '', 'u' || i, i, CASE WHEN i % 3 = 0 THEN i END FROM n",
-    f"INSERT INTO procession_limit {NUMBERS} SELECT 'k' || i, 1, 0, 1000, 0, 0, 0, 0 FROM n",
+    f"INSERT INTO procession_limit {NUMBERS} SELECT 'k' || i, 1, 0, 1000, 0, 0, 0, 0, 0 FROM n",
     f"INSERT INTO procession_slot {NUMBERS} SELECT 'k' || (i % 5000), i, 1 FROM n",
     f"INSERT INTO procession_dependency {NUMBERS} SELECT i, i + 1, 0, i % 2 FROM n",
     f"INSERT INTO procession_job_log {NUMBERS} SELECT i % 5000, i, 1, 20, 'x' FROM n",

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from procession.ids import Keys
 from procession.store.queue_port import Queue
 from procession.store.rows import (
-    ClaimedJob,
+    Claimed,
     Deployed,
     Deployment,
     HistoryRow,
@@ -228,11 +228,14 @@ class Store(Queue, Watching, Protocol):
         """
         ...
 
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    async def claim(self, node: int, wants: Sequence[Want]) -> Claimed:
         """Lease ready jobs to a node, in one statement over all queues: by priority (higher first), then age.
 
         Every claim raises ``lease`` and ``attempt`` by one. Jobs locked by others are skipped. Within a queue the
         answer is in claim order: priority, ``run_at``, key. A queue stands in ``wants`` once.
+
+        Limited jobs stand before the others of their queue. Which of both are claimed is decided by one order:
+        priority, then age. Limited ones are admitted by the clock as it stands when their limits are held.
 
         With ``lease_ms`` a job is leased to no node: its owner is REMOTE, its state SCHEDULED, its ``run_at`` the end
         of the lease, when ``promote`` makes it READY. It is held under its lease like one that runs; RELEASE and

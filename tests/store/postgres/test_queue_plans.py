@@ -35,7 +35,7 @@ insert into procession.job_archive (key, created_at, run_at, ended_at, expires_a
 select {ROWS} + n, now(), now(), n, n, 0, 1, 1, 0, 1, 0, 7, 'q', 't' from generate_series(1, {ROWS}) n;
 insert into procession.unique_key (tenant, key, job, until)
 select '', 'u' || n, n, case when n % 3 = 0 then n end from generate_series(1, {ROWS}) n;
-insert into procession.limits select 'k' || n, 1, 0, 1000, 0, 0, 0, 0 from generate_series(1, 20000) n;
+insert into procession.limits select 'k' || n, 1, 0, 1000, 0, 0, 0, 0, 0 from generate_series(1, 20000) n;
 insert into procession.slot select 'k' || n % 5000, n, 1 from generate_series(1, {ROWS}) n;
 insert into procession.dependency select n, n + 1, false, n % 2 = 0 from generate_series(1, {ROWS}) n;
 insert into procession.job_log select n % 5000, n, 1, 20, 'x' from generate_series(1, {ROWS}) n;

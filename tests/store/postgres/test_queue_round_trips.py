@@ -97,5 +97,5 @@ async def test_the_long_way_takes_as_many_for_many_as_for_one(counted: Counted, 
     before = counted.wire.round_trips
     runs = await counted.claim(count)
     assert len(runs) == count
-    assert counted.wire.round_trips - before <= 1 + TRANSACTION + 9
+    assert counted.wire.round_trips - before <= 1 + TRANSACTION + 11
     assert await counted.trips(counted.store.finish(done(runs))) <= 1 + TRANSACTION + 7

@@ -11,14 +11,14 @@ from procession.jobs.kinds import JobState
 from procession.jobs.options import Trait, due_of
 from procession.store._shared.queue import settling
 from procession.store._shared.queue.calls import QueueCalls
-from procession.store._shared.queue.claiming import claim_limited, room_left
+from procession.store._shared.queue.claiming import as_started, claim_limited, rest_of
 from procession.store._shared.queue.script import Ask, Rows, Script, run_at_once
 from procession.store._shared.queue.settling import with_lost
 from procession.store.memory import _jobs, _queue_jobs, _queue_lists, _queue_rules, _queue_watch, _watch
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._tables import Tables
 from procession.store.port import Clock
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, StoredJob, Want
+from procession.store.rows import Claimed, ClaimedJob, JobEnd, JobOutcome, Rescue, StoredJob, Want
 from procession.store.rows.queue import PauseKind
 
 T = TypeVar("T")
@@ -50,22 +50,26 @@ class MemoryQueue(QueueCalls):
             raise
 
     def _execute(self, question: Ask) -> Rows:
+        if question.name == "clock":
+            return [(self._tables.clock(),)]
         first, *rest = question.values
         rows: Any = msgspec.json.decode(first) if isinstance(first, bytes) else first
         return STATEMENTS[question.name](self._queue, rows, *rest)
 
     # -- the hot path -----------------------------------------------------------------------------------------
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-        """Lease ready jobs, and limited ones with the room that is left."""
+    async def claim(self, node: int, wants: Sequence[Want]) -> Claimed:
+        """Lease limited jobs that may start, and ready ones."""
         pauses = self._queue.pauses
         types = frozenset(name for kind, name in pauses if kind == PauseKind.TYPE)
         if pauses:
             wants = [want for want in wants if (PauseKind.QUEUE, want.queue) not in pauses]
-        claimed = _jobs.claim_jobs(self._tables, node, wants, paused_types=types)
+        limited = Claimed()
         if self._queue.extras:
-            claimed = [self._with_extra(job) for job in claimed]
-            claimed += self._claim_limited(node, room_left(wants, claimed))
-        return claimed
+            limited = self._claim_limited(node, wants)
+        ready = _jobs.claim_jobs(self._tables, node, rest_of(wants, limited), paused_types=types)
+        if self._queue.extras:
+            ready = [self._with_extra(job) for job in ready]
+        return Claimed([*limited, *ready], limited.held_back)
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their leases."""
@@ -129,11 +133,12 @@ class MemoryQueue(QueueCalls):
             job.priority, job.run_at = due_of(options, job.run_at)
         self._tables.make_ready(job)
 
-    def _claim_limited(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    def _claim_limited(self, node: int, wants: Sequence[Want]) -> Claimed:
         if not any(self._queue.jobs_in(JobState.THROTTLED)):
-            return []
-        rows = self._run_now(lambda now: claim_limited(node, wants, now))
-        return [self._with_extra(_jobs.claimed_job(job)) for _, job in rows]
+            return Claimed()
+        started = self._run_now(lambda now: claim_limited(node, wants, now))
+        jobs = [as_started(self._with_extra(_jobs.claimed_job(job)), started) for _, job in started.rows]
+        return Claimed(jobs, started.held_back)
 
     def _with_extra(self, job: ClaimedJob) -> ClaimedJob:
         extra = self._queue.beyond(job.key)

@@ -197,6 +197,11 @@ def find_throttled(q: QueueTables, queue: Rows, count: int, now: int) -> Rows:
     return [q.row(job.key) for job in nsmallest(count, due, key=lambda job: (job.run_at, job.key))]
 
 
+def find_next(q: QueueTables, queue: Rows, count: int) -> Rows:
+    ready = [job for job in q.jobs_in(JobState.READY) if job.queue == queue[0] and (1, job.type) not in q.pauses]
+    return [(job.priority, job.run_at, job.key) for job in nsmallest(count, ready, key=_claim_order)]
+
+
 def find_limited(q: QueueTables, limit: Rows) -> Rows:
     waiting = sorted(q.jobs_in(JobState.THROTTLED), key=_claim_order)
     return [q.row(job.key) for job in waiting[: limit[0]]]
@@ -315,8 +320,8 @@ STATEMENTS: Final[dict[str, Statement]] = {
         for each in (
             *(insert_jobs, update_jobs, refresh_jobs, refresh_args, archive_jobs, delete_jobs, find_archived),
             *(mark_parents, close_run, set_deadlines, cancel_runs, report_runs, find_lost_runs, find_runs_of),
-            *(find_expired, start_jobs, read_claimed, throttled_queues, find_throttled, find_limited, find_parked),
-            *(unpark, first_in_line, job_details, archived_details, canceled_runs),
+            *(find_expired, start_jobs, read_claimed, throttled_queues, find_throttled, find_next, find_limited),
+            *(find_parked, unpark, first_in_line, job_details, archived_details, canceled_runs),
             *(count_queues, oldest_ready, find_expired_archive, delete_archived),
         )
     },

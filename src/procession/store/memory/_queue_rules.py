@@ -64,7 +64,7 @@ def nothing(q: QueueTables, *_: Any) -> Rows:
 
 
 def lock_limits(q: QueueTables, keys: Rows) -> Rows:
-    return [msgspec.structs.astuple(q.limits[key])[:8] for key in keys if key in q.limits]
+    return [msgspec.structs.astuple(q.limits[key])[:9] for key in keys if key in q.limits]
 
 
 def count_slots(q: QueueTables, keys: Rows) -> Rows:

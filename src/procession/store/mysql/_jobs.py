@@ -119,20 +119,29 @@ async def _insert(session: Session, jobs: Sequence[NewJob]) -> None:
     put_jobs(session, others)
 
 
-async def claim(sessions: Sessions, node: int, wants: Sequence[Want]) -> tuple[list[ClaimedJob], set[str]]:
-    """Lease ready jobs, by priority and age within each queue; and the queues with limited ones whose start is due."""
+async def claim(
+    sessions: Sessions, node: int, wants: Sequence[Want], *, heedless: bool = False
+) -> tuple[list[ClaimedJob], set[str]]:
+    """Lease ready jobs, by priority and age within each queue; and the queues with limited ones whose start is due.
+
+    Those queues give none, since the limited ones come first, unless there is no room for limited ones or they have had
+    their turn (``heedless``).
+    """
 
     async def work(session: Session) -> tuple[list[ClaimedJob], set[str]]:
         asked = [(want, _put_find(session, want)) for want in wants if want.count > 0]
         lines = [f"queue {want.queue}" for want, _ in asked if not want.lease_ms]
         throttled = session.put("find_throttled_queues", lines=lines)
         await session.send()
+        limited = {row[0] for row in throttled.rows}
+        if limited and not heedless:
+            asked = [(want, answer) for want, answer in asked if want.queue not in limited or not _goes_first(want)]
         local = [row[0] for want, answer in asked if not want.lease_ms for row in answer.rows]
         put_keys(session, "lease_jobs", local, node=node)
         for want, answer in asked:
             if want.lease_ms:
                 put_keys(session, "lease_jobs_remotely", [row[0] for row in answer.rows], lease_ms=want.lease_ms)
-        return [_claimed(row) for _, answer in asked for row in answer.rows], {row[0] for row in throttled.rows}
+        return [_claimed(row) for _, answer in asked for row in answer.rows], limited
 
     return await sessions.transact(work) if any(want.count > 0 for want in wants) else ([], set())
 
@@ -269,6 +278,11 @@ def _put_rescue(
     put_keys(session, "rescue_jobs", ready, state=JobState.READY, backoff_ms=0)
     put_keys(session, "rescue_jobs", later, state=JobState.SCHEDULED, backoff_ms=backoff_ms)
     rescued.jobs, rescued.woken = len(rows), sorted(woken)
+
+
+def _goes_first(want: Want) -> bool:
+    """Whether limited jobs of a queue are claimed before its others."""
+    return not want.lease_ms and want.at_once != 0
 
 
 def _put_find(session: Session, want: Want) -> Answer:

@@ -13,13 +13,13 @@ import msgspec
 
 from procession.store._shared.queue import settling
 from procession.store._shared.queue.calls import QueueCalls
-from procession.store._shared.queue.claiming import claim_limited, room_left
+from procession.store._shared.queue.claiming import as_started, claim_limited, rest_of
 from procession.store._shared.queue.script import Ask, Rows, Script, as_bytes, run
 from procession.store._shared.queue.settling import with_lost
 from procession.store.mysql import _jobs as jobs_of
 from procession.store.mysql._sessions import Answer, Session, Sessions
 from procession.store.mysql._statements import QUEUE
-from procession.store.rows import ClaimedJob, JobOutcome, Rescue, Want
+from procession.store.rows import Claimed, ClaimedJob, JobOutcome, Rescue, Want
 
 T = TypeVar("T")
 ROWS_MAX: Final = 500  # of one statement with a repeated row
@@ -51,14 +51,20 @@ class MysqlQueue(QueueCalls):
         return await self._queue.transact(work)
 
     # -- the hot path -----------------------------------------------------------------------------------------------
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-        """Lease ready jobs to a node, or to workers that are no nodes; limited ones with the room that is left."""
+    async def claim(self, node: int, wants: Sequence[Want]) -> Claimed:
+        """Lease ready jobs to a node, or to workers that are no nodes; of a queue with limited ones first those."""
         claimed, throttled = await jobs_of.claim(self._claims, node, wants)
-        left = room_left([want for want in wants if want.queue in throttled], claimed)
-        if left:
-            rows = await self._run_script(lambda now: claim_limited(node, left, now))
-            claimed += [claimed_job(row) for row in rows]
-        return claimed
+        local = [want for want in wants if want.queue in throttled and want.count > 0 and not want.lease_ms]
+        held_back = {want.queue for want in local if want.at_once == 0}
+        mixed = [want for want in local if want.at_once != 0]
+        if not mixed:
+            return Claimed(claimed, held_back)
+        started = await self._run_script(lambda now: claim_limited(node, mixed, now))
+        limited = [as_started(claimed_job(row), started) for row in started.rows]
+        claimed += limited
+        if rest := rest_of(mixed, limited):
+            claimed += (await jobs_of.claim(self._claims, node, rest, heedless=True))[0]
+        return Claimed(claimed, held_back | started.held_back)
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their lease; what the hot statements leave over (traits, lost leases) goes the long way."""
@@ -85,6 +91,8 @@ def asking(session: Session) -> Callable[[Ask], Any]:
     """How a script's questions are asked on a session."""
 
     async def execute(question: Ask) -> Rows:
+        if question.name == "clock":  # not @now, which is when the transaction began
+            return [(await session.clock(),)]
         answers = _put(session, question)
         await session.send()
         return [row for answer in answers for row in answer.rows]

@@ -175,6 +175,11 @@ class Session:
         except Exception:  # noqa: BLE001 - it is to be closed, however that fails
             self.drop()
 
+    async def clock(self) -> int:
+        """The clock as it is now, also within a transaction that has waited."""
+        clock = self._options.clock
+        return clock() if clock is not None else (await self.run("clock")).value()
+
     # -- inside ---------------------------------------------------------------------------------------------------
     def _set_now(self) -> bytes:
         clock = self._options.clock

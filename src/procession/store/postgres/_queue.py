@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from procession.store._shared.queue import settling
 from procession.store._shared.queue.calls import QueueCalls
-from procession.store._shared.queue.claiming import claim_limited, room_left
+from procession.store._shared.queue.claiming import as_started, claim_limited, rest_of
 from procession.store._shared.queue.script import Ask, Rows, Script, run
 from procession.store._shared.queue.settling import with_lost
 from procession.store._shared.refusals import clean_text
@@ -22,7 +22,7 @@ from procession.store.postgres._columns import encode_json, sparse
 from procession.store.postgres._failures import Collided
 from procession.store.postgres._floors import Floors
 from procession.store.postgres._sessions import QUEUE, Sessions
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, Rescue, Want
+from procession.store.rows import Claimed, ClaimedJob, JobEnd, JobOutcome, Rescue, Want
 from procession.store.rows.queue import PauseKind
 
 T = TypeVar("T")
@@ -66,6 +66,9 @@ class PostgresQueue(QueueCalls):
                     now = (await session.fetch("now"))[0][0]
 
                 async def execute(question: Ask) -> Rows:
+                    if question.name == "clock":  # not the transaction's, which is when it began
+                        bound = self._bound_now()
+                        return [(bound,)] if bound is not None else await session.fetch("clock")
                     return await session.fetch(QUEUE + question.name, *question.values)
 
                 return await run(make(now), execute)
@@ -76,27 +79,39 @@ class PostgresQueue(QueueCalls):
         return await self._rest.fetch(QUEUE + question.name, *question.values)
 
     # -- the hot path -----------------------------------------------------------------------------------------------
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-        """Lease ready jobs to a node, or to workers that are no nodes; limited ones with the room that is left."""
+    async def claim(self, node: int, wants: Sequence[Want]) -> Claimed:
+        """Lease ready jobs to a node, or to workers that are no nodes; of a queue with limited ones first those."""
         local = [want for want in wants if not want.lease_ms]
         claimed: list[ClaimedJob] = []
+        held_back: set[str] = set()
         if local:
             claimed, throttled = await self._claim_ready(node, local)
-            left = room_left([want for want in local if want.queue in throttled], claimed)
-            if left:
-                rows = await self._run_script(lambda now: claim_limited(node, left, now))
-                claimed += [reading.claimed_job(row) for row in rows]
+            held_back = {want.queue for want in local if want.queue in throttled and want.at_once == 0}
+            mixed = [want for want in local if want.queue in throttled - held_back]
+            if mixed:
+                started = await self._run_script(lambda now: claim_limited(node, mixed, now))
+                held_back |= started.held_back
+                limited = [as_started(reading.claimed_job(row), started) for row in started.rows]
+                claimed += limited
+                if rest := rest_of(mixed, limited):
+                    claimed += (await self._claim_ready(node, rest, heedless=True))[0]
         remote = [want for want in wants if want.lease_ms]
         if remote:
             claimed += await self._claim_remotely(remote)
-        return claimed
+        return Claimed(claimed, held_back)
 
-    async def _claim_ready(self, node: int, wants: Sequence[Want]) -> tuple[list[ClaimedJob], set[str]]:
-        """Ready jobs in claim order, and the queues that have limited ones whose start is due."""
+    async def _claim_ready(
+        self, node: int, wants: Sequence[Want], *, heedless: bool = False
+    ) -> tuple[list[ClaimedJob], set[str]]:
+        """Ready jobs in claim order, and the queues that have limited ones whose start is due.
+
+        Those queues give none, since the limited ones come first, unless there is no room for limited ones or they
+        have had their turn (``heedless``).
+        """
         queues, counts = [want.queue for want in wants], [want.count for want in wants]
         began = monotonic()
         floors = self._floors.columns(wants, began)
-        values = (queues, counts, node, self._bound_now())
+        values = (queues, counts, node, self._bound_now(), [heedless or want.at_once == 0 for want in wants])
         if floors is None:
             rows = await self._claims.fetch("claim", *values)
         else:

@@ -9,6 +9,7 @@ name says variables, args or events, and MessagePack where it says state. Empty 
 """
 
 from procession.store.rows.calls import (
+    Claimed,
     ClaimedJob,
     Deployment,
     JobAdjustment,
@@ -60,6 +61,7 @@ from procession.store.rows.steps import (
 )
 
 __all__ = [
+    "Claimed",
     "ClaimedJob",
     "Deployed",
     "Deployment",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 from procession.store.rows.row import Row
@@ -13,12 +14,18 @@ from procession.store.rows.steps import JobFence
 class Want(Row, kw_only=True):
     """How many jobs of a queue a process has room for.
 
+    ``at_once`` of them may be limited ones, which must not wait for a slot once they are leased; each says how soon
+    after the claim it has to start. ``late_ms``: how late the starts of this process are, where that is more than
+    usual.
+
     ``lease_ms`` 0: the lease lives with the node that claims. Otherwise the jobs are for workers that are no nodes: the
     lease is nobody's (``jobs.REMOTE``) and ends by itself after that time; ``tenants`` says whose jobs they may be.
     """
 
     queue: str
     count: int
+    at_once: int | None = None  # None: as many as ``count``
+    late_ms: int = 0
     lease_ms: int = 0
     tenants: list[str] | None = None  # None: of any tenant; only with ``lease_ms``
 
@@ -43,6 +50,16 @@ class ClaimedJob(Row, kw_only=True):
     options: bytes = b""  # JSON of jobs.options.JobOptions; none of a plain job
     checkpoint: bytes = b""  # what an earlier run left
     crashes: int = 0  # runs in a row that ended with their process
+    is_limited: bool = False
+    start_within_ms: int = 0  # a job whose limits have a rate: not later than this after the claim was asked for
+
+
+class Claimed(list[ClaimedJob]):
+    """What a claim gave. ``held_back``: queues whose limited jobs are due, but for which it had no room at once."""
+
+    def __init__(self, jobs: Iterable[ClaimedJob] = (), held_back: Iterable[str] = ()) -> None:
+        super().__init__(jobs)
+        self.held_back = frozenset(held_back)
 
 
 class JobEnd(IntEnum):

@@ -9,11 +9,11 @@ import msgspec
 
 from procession.jobs.kinds import JobState
 from procession.store._shared.bulk import BULK_MIN
-from procession.store._shared.queue.claiming import room_left
+from procession.store._shared.queue.claiming import rest_of
 from procession.store._shared.queue.settling import with_lost
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
-from procession.store.rows import ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
+from procession.store.rows import Claimed, ClaimedJob, JobAdjustment, JobEnd, JobFence, JobOutcome, NewJob, Rescue, Want
 from procession.store.sqlite._queue import claim_throttled, rescue_runs, settle_runs
 from procession.store.sqlite._session import Session, as_json
 
@@ -111,10 +111,10 @@ def _bound(shared: _Shared, now: int) -> tuple[object, ...]:
     return int(kind), _SCHEDULED if due > now else _READY, priority, due, retries, now, queue, type_, tenant
 
 
-def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
-    """Lease ready jobs, and limited ones with the room that is left."""
-    claimed = _claim_ready(session, node, wants)
-    return claimed + claim_throttled(session, node, room_left(wants, claimed))
+def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> Claimed:
+    """Lease limited jobs that may start, and ready ones."""
+    limited = claim_throttled(session, node, wants)
+    return Claimed([*limited, *_claim_ready(session, node, rest_of(wants, limited))], limited.held_back)
 
 
 def _claim_ready(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from procession.errors import InvalidValue
 from procession.store._shared.queue import settling
 from procession.store._shared.queue.calls import QueueCalls
-from procession.store._shared.queue.claiming import claim_limited
+from procession.store._shared.queue.claiming import as_started, claim_limited
 from procession.store._shared.queue.script import Script, as_bytes, run_at_once
-from procession.store.rows import ClaimedJob, JobOutcome, Want
+from procession.store.rows import Claimed, ClaimedJob, JobOutcome, Want
 from procession.store.rows.queue import Answer
 from procession.store.sqlite._session import Session
 from procession.store.sqlite._threads import Work
@@ -34,12 +34,12 @@ class SqliteQueue(QueueCalls):
         return await (self._read(work) if reads else self._write(work))
 
 
-def claim_throttled(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+def claim_throttled(session: Session, node: int, wants: Sequence[Want]) -> Claimed:
     """Lease limited jobs that may start."""
     if not wants:
-        return []
-    rows = run_at_once(claim_limited(node, wants, session.now), session.answer)
-    return [_claimed(row) for row in rows]
+        return Claimed()
+    started = run_at_once(claim_limited(node, wants, session.now), session.answer)
+    return Claimed([as_started(_claimed(row), started) for row in started.rows], started.held_back)
 
 
 def settle_runs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:

@@ -52,6 +52,8 @@ class Session:
 
     def answer(self, question: Ask) -> list[Any]:
         """The rows of a statement that a script of the queue asks for; JSON goes as text."""
+        if question.name == "clock":
+            return [(self.now,)]
         values = [value.decode() if isinstance(value, bytes) else value for value in question.values]
         return self._connection.execute(QUEUE[question.name], values).fetchall()
 

@@ -24,7 +24,7 @@ from procession.store._shared.refusals import (
 from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.rows import (
-    ClaimedJob,
+    Claimed,
     Deployed,
     Deployment,
     HistoryRow,
@@ -249,7 +249,7 @@ class SqliteStore(Forms, Keeping, Operating, SqliteQueue):
         check_plain(jobs)
         await self._write_each(_jobs.enqueue_jobs, jobs)
 
-    async def claim(self, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:
+    async def claim(self, node: int, wants: Sequence[Want]) -> Claimed:
         """Lease ready jobs."""
         return await self._write(partial(_jobs.claim_jobs, node=node, wants=wants))
 

@@ -1,35 +1,122 @@
-"""Limited jobs start: out of THROTTLED, with the rows of their limits locked, so that no two claims see a free slot."""
+"""Limited jobs start: out of THROTTLED, with the rows of their limits locked, so that no two claims see a free slot.
+
+Limited and unlimited jobs of a queue share one order: priority, then age. So a queue that has limited ones whose start
+is due is claimed in two steps: limited jobs get the places that are theirs among the next unlimited ones, and those get
+the rest. A limited job is leased only where a slot is free to start it at once, and is admitted by the clock as it
+stands once its limits are held, which may be long after the claim began.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from procession import limits
 from procession.jobs.kinds import JobState
-from procession.jobs.limits import Admission, admit
+from procession.jobs.limits import Admission, Candidate, LimitState, Rank, Room, admit, start_within_us
+from procession.jobs.options import Trait, due_of
 from procession.store._shared.queue.ending import unpark
 from procession.store._shared.queue.limiting import held_limits
 from procession.store._shared.queue.rows import JobRow, job_rows, lock_runs, write_jobs, write_limits
-from procession.store._shared.queue.script import Script, ask_for
+from procession.store._shared.queue.script import Ask, Script, ask_for
 from procession.store.rows import ClaimedJob, Want
 
 
-def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[list[Any]]:
-    """Lease limited jobs that may start now: rows with the columns of ``read_claimed``, in claim order per queue."""
-    wanted = {want.queue: want.count for want in wants if want.count > 0 and not want.lease_ms}
+class Started(msgspec.Struct):
+    """Limited jobs that a claim has leased, and what is left over."""
+
+    rows: list[Any] = []  # with the columns of ``read_claimed``, in claim order per queue
+    within_ms: dict[int, int] = {}  # job -> how soon after the claim began it must start; 0: no matter
+    held_back: set[str] = set()  # queues with limited jobs that are due and found no room
+
+
+def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[Started]:
+    """Lease limited jobs that may start now."""
+    wanted = {want.queue: want for want in wants if want.count > 0 and not want.lease_ms}
     rows = yield from ask_for("throttled_queues", sorted(wanted), now)
     seen: list[JobRow] = []
+    rooms: dict[str, Room] = {}
     for (queue,) in rows:
-        look = min(limits.THROTTLED_LOOK_MAX, 4 * wanted[queue] + 16)
+        room = rooms[queue] = _room_of(wanted[queue])
+        look = min(limits.THROTTLED_LOOK_MAX, 4 * room.at_once + 16)
         seen += job_rows((yield from ask_for("find_throttled", [queue], look, now)))
+        found = yield from ask_for("find_next", [queue], room.count)
+        room.rivals = [(-priority, run_at, key) for priority, run_at, key in found]
     if not seen:
-        return []
+        return Started([], {}, set())
     states = yield from held_limits(limit for job in seen for limit in job.options.limits)
     held = yield from lock_runs(job.key for job in seen)
-    due = _due(held.values(), wanted, now)
-    admission = admit([(job.key, [limit.key for limit in job.options.limits]) for job in due], states, now)
+    held_at = max(now, (yield Ask("clock", ()))[0][0])
+    late_ms = max((want.late_ms for want in wanted.values()), default=0)
+    for state in states.values():
+        if state.rate:
+            state.expect_late(late_ms * 1_000)
+    due = _due(held.values(), rooms, held_at)
+    admission = admit(due, states, held_at)
+    yield from _start(node, held, admission, states)
+    yield from write_limits(states.values())
+    yield from _hold_back(held, admission)
+    yield from unpark(admission.tries)
+    claimed = {row[0]: row for row in (yield from ask_for("read_claimed", sorted(admission.start)))}
+    within = {key: start_within_us(_limits_of(held[key]), states) // 1_000 for key in admission.start}
+    return Started(
+        [claimed[key] for key in admission.start],
+        {key: ms + held_at - now if ms else 0 for key, ms in within.items()},
+        {held[key].queue for key in admission.left},
+    )
+
+
+def as_started(job: ClaimedJob, started: Started) -> ClaimedJob:
+    """A limited job as its worker gets it."""
+    job.is_limited, job.start_within_ms = True, started.within_ms[job.key]
+    return job
+
+
+def rest_of(wants: Iterable[Want], claimed: Sequence[ClaimedJob]) -> list[Want]:
+    """What a claim still has room for."""
+    taken = Counter(job.queue for job in claimed)
+    return [
+        msgspec.structs.replace(want, count=want.count - taken[want.queue])
+        for want in wants
+        if want.count > taken[want.queue]
+    ]
+
+
+def _room_of(want: Want) -> Room:
+    at_once = want.count if want.at_once is None else min(want.count, want.at_once)
+    return Room(want.count, at_once, [])
+
+
+def _due(held: Iterable[JobRow], rooms: Mapping[str, Room], now: int) -> list[Candidate]:
+    """What may start as far as its own row says, by priority, age and key."""
+    due = [job for job in held if job.state == JobState.THROTTLED and not job.waits_for and job.run_at <= now]
+    found = [Candidate(job.key, _limits_of(job), _rank(job), rooms[job.queue]) for job in due]
+    found.sort(key=_rank_of)
+    return found
+
+
+def _limits_of(job: JobRow) -> list[str]:
+    return [limit.key for limit in job.options.limits]
+
+
+def _rank(job: JobRow) -> Rank:
+    """Its place among all jobs of its queue; not by start time: one that got a new one keeps its place."""
+    if job.has(Trait.AGEING):
+        priority, place = due_of(job.options, job.created_at)
+        return -priority, place, job.key
+    return -job.priority, job.created_at, job.key
+
+
+def _rank_of(candidate: Candidate) -> Rank:
+    return candidate.rank
+
+
+def _start(
+    node: int, held: Mapping[int, JobRow], admission: Admission, states: Mapping[str, LimitState]
+) -> Script[None]:
     slots = [
         {"limit_key": limit.key, "job": key, "node": node}
         for key in sorted(admission.start)
@@ -38,37 +125,9 @@ def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[list[Any
     ]
     yield from ask_for("take_slots", slots)
     yield from ask_for("start_jobs", sorted(admission.start), node)
-    yield from write_limits(states.values())
-    yield from _hold_back(held, admission)
-    yield from unpark(admission.tries)
-    claimed = {row[0]: row for row in (yield from ask_for("read_claimed", sorted(admission.start)))}
-    return [claimed[key] for key in admission.start]
 
 
-def room_left(wants: Sequence[Want], claimed: Sequence[ClaimedJob]) -> list[Want]:
-    """What a claim still has room for."""
-    taken = Counter(job.queue for job in claimed)
-    return [
-        Want(queue=want.queue, count=want.count - taken[want.queue])
-        for want in wants
-        if want.count > taken[want.queue] and not want.lease_ms
-    ]
-
-
-def _due(held: Iterable[JobRow], wanted: dict[str, int], now: int) -> list[JobRow]:
-    """What may start as far as its own row says, by priority, age and key, as many of a queue as there is room for."""
-    due = [job for job in held if job.state == JobState.THROTTLED and not job.waits_for and job.run_at <= now]
-    due.sort(key=_claim_order)
-    taken: Counter[str] = Counter()
-    found: list[JobRow] = []
-    for job in due:
-        if taken[job.queue] < wanted[job.queue]:
-            taken[job.queue] += 1
-            found.append(job)
-    return found
-
-
-def _hold_back(held: dict[int, JobRow], admission: Admission) -> Script[None]:
+def _hold_back(held: Mapping[int, JobRow], admission: Admission) -> Script[None]:
     changed: list[JobRow] = []
     for key, limit in admission.park.items():
         held[key].waits_for = limit
@@ -77,7 +136,3 @@ def _hold_back(held: dict[int, JobRow], admission: Admission) -> Script[None]:
         held[key].run_at = run_at
         changed.append(held[key])
     yield from write_jobs(changed)
-
-
-def _claim_order(job: JobRow) -> tuple[int, int, int]:
-    return -job.priority, job.created_at, job.key  # not by start time: one that got a new one keeps its place

@@ -143,6 +143,7 @@ def write_limits(states: Iterable[LimitState]) -> Script[Rows]:
             "reserved_us": state.reserved_us,
             "started_us": state.started_us,
             "moved_us": state.moved_us,
+            "late_us": state.late_us,
         }
         for state in states
     ]

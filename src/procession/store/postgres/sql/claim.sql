@@ -1,10 +1,23 @@
 -- Lease ready jobs of several queues at once. `state = 0` is literal, so that the partial index job_ready gives them in
 -- claim order (priority, then age); only then are they updated by key. What is paused is left out. A row without a key
--- says that a queue has limited jobs whose start is due: those are claimed the long way (claim_limited).
-with w as materialized (
-    select u.queue, u.count
-    from unnest($1::text[], $2::int[]) as u (queue, count)
+-- says that a queue has limited jobs whose start is due: those are claimed the long way (claim_limited) and before the
+-- others, which the queue gives only where `heedless` says so.
+with asked as materialized (
+    select u.queue, u.count, u.heedless
+    from unnest($1::text[], $2::int[], $5::bool[]) as u (queue, count, heedless)
     where not exists (select from procession.pause p where p.kind = 0 and p.name = u.queue)
+), w as materialized (
+    select w.queue, w.is_throttled, case when w.is_throttled and not w.heedless then 0 else w.count end as count
+    from (
+        -- The first of the queue, not whether there is one that is due: that would be looked for among those of all queues.
+        select a.*,
+               coalesce((select min(j.run_at)
+                         from procession.job j
+                         where j.queue = a.queue and j.state = 4 and j.waits_for is null
+                           and j.type <> all(array(select name from procession.pause where kind = 1)))
+                        <= coalesce($4::timestamptz, now()), false) as is_throttled
+        from asked a
+    ) w
 ), picked as materialized (
     select p.key
     from w
@@ -28,9 +41,4 @@ select * from claimed
 union all
 select null, 0, 0, w.queue, '', null, null, null, null, 0, 0, 0, null, null, null, null, null, 0
 from w
--- The first of the queue, not whether there is one that is due: that would be looked for among those of all queues.
-where (select min(j.run_at)
-       from procession.job j
-       where j.queue = w.queue and j.state = 4 and j.waits_for is null
-         and j.type <> all(array(select name from procession.pause where kind = 1)))
-      <= coalesce($4::timestamptz, now())
+where w.is_throttled

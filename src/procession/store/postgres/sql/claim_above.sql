@@ -2,12 +2,24 @@
 -- the index still has an entry for each job that is done, and claim.sql walks over all of them each time. Higher priorities
 -- than the floor's come first and are looked at whole; lower ones, and jobs that came back with an earlier time, are found
 -- by the next claim without floors (_floors.py).
-with w as materialized (
-    select u.queue, u.count, u.priority, u.floor_key,
+with asked as materialized (
+    select u.queue, u.count, u.heedless, u.priority, u.floor_key,
            timestamptz 'epoch' + u.floor * interval '1 microsecond' as floor
-    from unnest($1::text[], $2::int[], $5::int[], $6::bigint[], $7::bigint[])
-         as u (queue, count, priority, floor, floor_key)
+    from unnest($1::text[], $2::int[], $5::bool[], $6::int[], $7::bigint[], $8::bigint[])
+         as u (queue, count, heedless, priority, floor, floor_key)
     where not exists (select from procession.pause p where p.kind = 0 and p.name = u.queue)
+), w as materialized (
+    select w.queue, w.priority, w.floor_key, w.floor, w.is_throttled,
+           case when w.is_throttled and not w.heedless then 0 else w.count end as count
+    from (
+        select a.*,
+               coalesce((select min(j.run_at)
+                         from procession.job j
+                         where j.queue = a.queue and j.state = 4 and j.waits_for is null
+                           and j.type <> all(array(select name from procession.pause where kind = 1)))
+                        <= coalesce($4::timestamptz, now()), false) as is_throttled
+        from asked a
+    ) w
 ), picked as materialized (
     select p.key
     from w
@@ -45,8 +57,4 @@ select * from claimed
 union all
 select null, 0, 0, w.queue, '', null, null, null, null, 0, 0, 0, null, null, null, null, null, 0, 0
 from w
-where (select min(j.run_at)
-       from procession.job j
-       where j.queue = w.queue and j.state = 4 and j.waits_for is null
-         and j.type <> all(array(select name from procession.pause where kind = 1)))
-      <= coalesce($4::timestamptz, now())
+where w.is_throttled
