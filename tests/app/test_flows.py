@@ -179,3 +179,70 @@ async def test_a_flow_belongs_to_the_callers_transaction(way, tmp_path):
     assert ran == ["first", "last"]
     assert list(there) == ["last", "first"]
     await app.close()
+
+
+# -- flows with a title -----------------------------------------------------------------------------------------------
+
+
+async def test_a_flow_with_a_title_is_listed_with_how_many_of_its_jobs_are_over(app):
+    parts = [FlowJob("first", "note"), FlowJob("bad", "break", after=["first"]), FlowJob("last", "note", after=["bad"])]
+    enqueued = await app.enqueue_flow(parts, title="Order A-17")
+    other = await app.enqueue_flow([FlowJob("first", "note")])
+    assert (enqueued.flow_key > 0, other.flow_key, list(enqueued)) == (True, 0, ["first", "bad", "last"])
+    await app.run_until_idle()
+    (flow,) = await app.flows()
+    assert (flow.flow_key, flow.title, flow.state) == (enqueued.flow_key, "Order A-17", "RUNNING")
+    assert (flow.total, flow.succeeded, flow.failed, flow.pending) == (3, 1, 1, 1)
+    assert await app.job_batches() == []
+    await app.delete_job(enqueued["bad"].job_key)
+    (flow,) = await app.flows()
+    assert (flow.state, flow.failed, flow.deleted, flow.finished_at is None) == ("FINISHED", 0, 2, False)
+
+
+async def test_a_flow_with_a_title_is_shown_by_its_own_key_and_by_that_of_any_job(app):
+    parts = [FlowJob("first", "note"), FlowJob("alone", "note"), FlowJob("last", "note", after=["first"])]
+    enqueued = await app.enqueue_flow(parts, title="Order A-17")
+    whole = await app.flow(enqueued.flow_key)
+    assert (whole.flow_key, whole.title, len(whole.nodes), len(whole.edges)) == (enqueued.flow_key, "Order A-17", 3, 1)
+    part = await app.flow(enqueued["last"].job_key)
+    assert (part.flow_key, part.title, len(part.nodes)) == (enqueued.flow_key, "Order A-17", 2)
+    assert (await app.find_jobs(flow=enqueued.flow_key)).total == 3
+    await app.run_until_idle()
+    assert (await app.flow(enqueued.flow_key)).title == "Order A-17"
+
+
+async def test_what_comes_after_a_flow_with_a_title_waits_for_all_of_it(app):
+    enqueued = await app.enqueue_flow([FlowJob("a", "note", {"text": "a"})], title="before")
+    await app.enqueue("note", {"text": "then"}, after=enqueued.flow_key)
+    await app.run_until_idle()
+    assert app.ran == ["a", "then"]
+
+
+async def test_jobs_of_a_flow_with_a_title_are_of_no_batch(app):
+    batch = await app.open_batch()
+    with pytest.raises(InvalidValue, match=f"found 'a' in batch {batch}"):
+        await app.enqueue_flow([FlowJob("a", "note", options={"batch": batch})], title="both")
+    with pytest.raises(InvalidValue, match="title"):
+        await app.enqueue_flow([FlowJob("a", "note")], title="\0")
+    assert await app.flows() == []
+
+
+async def test_a_flow_with_a_title_belongs_to_the_callers_transaction(tmp_path):
+    app = await Procession(f"sqlite:///{tmp_path / 'jobs.db'}").open(run_workers=False, migrate=True)
+    with closing(sqlite3.connect(tmp_path / "jobs.db")) as connection, connection:
+        enqueued = await app.enqueue_flow([FlowJob("a", "note")], title="together", connection=connection)
+        assert await app.flows() == []
+    await app.run_until_idle()
+    (flow,) = await app.flows()
+    assert (flow.flow_key, flow.title, flow.total) == (enqueued.flow_key, "together", 1)
+    await app.close()
+
+
+async def test_a_job_cannot_come_after_a_key_that_nobody_had(app):
+    with pytest.raises(NotFound, match="to come after, found 999"):
+        await app.enqueue("note", after=999)
+    done = await app.enqueue("note")
+    await app.run_until_idle()
+    await app.enqueue("note", {"text": "after one that is gone"}, after=done.job_key)
+    await app.run_until_idle()
+    assert app.ran == ["", "after one that is gone"]

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from procession import Cancel, Job, Procession
+from procession import Cancel, Fail, Job, Procession, Retry, Snooze
 from procession.errors import Conflict, InvalidValue
 from procession.store.rows import JobEnd, JobOutcome
 
@@ -306,3 +306,60 @@ async def test_a_transactional_handlers_result_is_kept_too(app, url):
     await app.run_until_idle()
     record = await app.job_record(job.job_key)
     assert (record.state, record.output) == ("SUCCEEDED", 8)
+
+
+# -- what failed attempts leave, and what is said without waiting -----------------------------------------------------
+
+
+async def test_each_attempt_that_failed_is_kept_with_its_error(app, clock):
+    errors = [ConnectionError("no route"), Retry(after="1s", reason="busy"), Fail("no such address")]
+
+    @app.job("flaky", retries=5, backoff="1s")
+    async def flaky() -> None:
+        raise errors.pop(0)
+
+    await _open(app)
+    job = await app.enqueue("flaky")
+    for _ in range(3):
+        await _later(app, clock, seconds=1)
+    found = await app.job_attempts(job.job_key)
+    assert [(each.attempt, each.error_type) for each in found] == [(1, "ConnectionError"), (2, "Retry"), (3, "Fail")]
+    assert found[0].message.startswith("ConnectionError: no route\nTraceback")
+    assert (found[2].message, found[0].worker != "") == ("no such address", True)
+    assert (found[1].at - found[0].at).total_seconds() == 1
+    assert (await app.job_in_full(job.job_key)).attempts == found
+    await app.requeue(job.job_key)
+    await app.delete_job(job.job_key)
+    assert len(await app.job_attempts(job.job_key)) == 3  # a deleted job can still be looked at
+
+
+async def test_an_attempt_that_was_given_back_or_snoozed_leaves_nothing(app, clock):
+    outcomes = [Snooze("1s"), None]
+
+    @app.job("later", retries=1)
+    async def later() -> object:
+        return outcomes.pop(0)
+
+    await _open(app)
+    job = await app.enqueue("later", keep="1h")
+    await app.run_until_idle()
+    await _later(app, clock, seconds=1)
+    assert (await app.job_record(job.job_key)).state == "SUCCEEDED"
+    assert await app.job_attempts(job.job_key) == []
+
+
+async def test_what_is_said_without_waiting_is_written_before_the_run_ends(app):
+    @app.job("talk", retries=1)
+    async def talk(job: Job, fails: bool) -> None:
+        for number in range(3):
+            job.log(f"line {number}")
+        job.progress(0.5)
+        if fails:
+            raise ConnectionError("and then it broke")
+
+    await _open(app)
+    for fails in (False, True):
+        job = await app.enqueue("talk", {"fails": fails}, keep="1h")
+        await app.run_until_idle()
+        assert [line.text for line in await app.job_log(job.job_key)] == ["line 0", "line 1", "line 2"]
+        assert (await app.job_record(job.job_key)).progress == 0.5

@@ -13,8 +13,17 @@ import msgspec
 
 from procession.app import arguments
 from procession.app.flows import Flows
-from procession.app.job_graphs import GONE, FlowGraph, graph_of, walk_flow
-from procession.app.job_lists import JobFilters, JobInFull, JobPage, QueueJob, RelatedJob, filter_of, why_it_waits
+from procession.app.job_graphs import GONE, FlowGraph, Walk, graph_of, members_of, named_flow, walk_flow
+from procession.app.job_lists import (
+    JobAttempt,
+    JobFilters,
+    JobInFull,
+    JobPage,
+    QueueJob,
+    RelatedJob,
+    filter_of,
+    why_it_waits,
+)
 from procession.app.queue_watch import QueueWatch
 from procession.app.queues import Progress
 from procession.app.views import readable
@@ -30,7 +39,7 @@ from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_instant
 from procession.limits import BULK_PAGE, PAGE_MAX, SEARCH_MATCHES_MAX, TIMER_MS_MAX
 from procession.store.rows.queue import BulkResult, JobChange, PauseKind
-from procession.store.rows.queue_reading import JobDetails, QueueFilter
+from procession.store.rows.queue_reading import JobDetails, QueueFilter, StoredJobBatch
 
 PRIORITY_MAX = 2**31 - 1
 LOOKS_MAX = 4  # at LOOKED_AT_MAX rows each, for one page: a quarter of a second
@@ -92,12 +101,21 @@ class Administration(QueueWatch, Flows):
             checkpoint=readable(self.codec, row.checkpoint) if row.checkpoint else None,
             parents=parents,
             children=await self._related(after_it),
+            attempts=[JobAttempt.of(each) for each in await self._store.job_attempts(row.key)],
         )
 
-    async def flow(self, job_key: int) -> FlowGraph:
-        """The jobs and batches that are connected to a job by what comes after what. Raises NotFound."""
+    async def job_attempts(self, job_key: int) -> list[JobAttempt]:
+        """The attempts of a job that failed, in order, the last JOB_ATTEMPTS_KEPT_MAX of them. Raises NotFound."""
         row = await self._expect_job(job_key)
-        return graph_of(await walk_flow(self._store, row.key, self._tenant))
+        return [JobAttempt.of(each) for each in await self._store.job_attempts(row.key)]
+
+    async def flow(self, key: int) -> FlowGraph:
+        """The jobs and batches that are connected by what comes after what. Raises NotFound.
+
+        ``key``: that of any job, or of a flow that has a title.
+        """
+        walk, flow = await self._walk(arguments.key(key, "key"))
+        return graph_of(walk, flow if flow is not None else await named_flow(self._store, walk))
 
     # -- changing -------------------------------------------------------------------------------------------------
     async def change_job(
@@ -224,12 +242,18 @@ class Administration(QueueWatch, Flows):
             raise NotFound(message)
         return row
 
+    async def _walk(self, key: int) -> tuple[Walk, StoredJobBatch | None]:
+        """A flow, from any of its jobs or its own key. Raises NotFound."""
+        rows = await self._store.job_batches(keys=[key], tenant=self._tenant, limit=1)
+        flow = next((row for row in rows if row.is_flow), None)
+        start = (await self._expect_job(key)).key if flow is None else await members_of(self._store, flow.key)
+        return await walk_flow(self._store, start, self._tenant), flow
+
     async def _meant(self, choice: JobFilters) -> QueueFilter:
         """A filter for the store; a flow is the keys of its jobs."""
         which = filter_of(choice, self._tenant)
         if flow := arguments.key_or_none(choice.get("flow", 0), "flow"):
-            row = await self._expect_job(flow)
-            which.keys = sorted((await walk_flow(self._store, row.key, self._tenant)).jobs)
+            which.keys = sorted((await self._walk(flow))[0].jobs)
         return which
 
     async def _related(self, either: dict[int, bool]) -> list[RelatedJob]:

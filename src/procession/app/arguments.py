@@ -56,7 +56,7 @@ def page(limit: object) -> int:
 def name(value: object, what: str) -> str:
     """A name that must be there. Raises InvalidValue."""
     if value == "":
-        message = f"Expected {what} to have 1 to {NAME_BYTES_MAX} bytes, found an empty text"
+        message = f"Expected {what} to be a text of at least one character, found an empty one"
         raise InvalidValue(message)
     return text(value, what)
 

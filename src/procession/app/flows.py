@@ -78,31 +78,77 @@ class JobBatch(View, frozen=True, kw_only=True):
         )
 
 
+class EnqueuedFlow(dict[str, EnqueuedJob]):
+    """What became of the jobs of a flow, by their names. ``flow_key``: that of a flow with a title, 0 without one."""
+
+    flow_key: int = 0
+
+
+class Flow(View, frozen=True, kw_only=True):
+    """A flow that has a title, as it stands: ``RUNNING``, or ``FINISHED`` when all its jobs are over."""
+
+    flow_key: int
+    title: str
+    state: str
+    total: int
+    succeeded: int
+    failed: int
+    deleted: int
+    created_at: datetime
+    finished_at: datetime | None
+    tenant_id: str = ""
+
+    @property
+    def pending(self) -> int:
+        """How many of its jobs are not over."""
+        return self.total - self.succeeded - self.failed - self.deleted
+
+    @classmethod
+    def of(cls, row: StoredJobBatch) -> Self:
+        """From its row."""
+        fields: dict[str, Any] = msgspec.structs.asdict(JobBatch.of(row))
+        del fields["batch_key"], fields["parent_key"]
+        fields["state"] = "FINISHED" if row.state == JobBatchState.FINISHED else "RUNNING"
+        return cls(flow_key=row.key, **fields)
+
+
 class Flows(Queueing):
     """The half of ``Procession`` for jobs that belong together."""
 
     async def enqueue_flow(
-        self, jobs: Iterable[FlowJob], *, connection: Connection | None = None
-    ) -> dict[str, EnqueuedJob]:
+        self, jobs: Iterable[FlowJob], *, title: str = "", connection: Connection | None = None
+    ) -> EnqueuedFlow:
         """Put jobs that come after each other into the queue, all or none; what became of each, by its name.
 
-        They may stand in any order. With ``connection`` (see ``start``) they are there when, and only when, the
+        They may stand in any order. A flow with a ``title`` is listed by ``flows`` with how many of its jobs are over;
+        its jobs are of no batch then. With ``connection`` (see ``start``) they are there when, and only when, the
         transaction of that connection commits. Raises InvalidValue for a name that is there twice or not at all, and
         for a circle; Misconfigured for a connection that cannot be used.
         """
-        flow = list(jobs)
-        come = [JobsToCome(job.type, [job.args], dict(job.options)) for job in flow]
+        flow = _Flow(list(jobs), arguments.text(title, "title"))
+        come = flow.to_come()
         if connection is None or self.ignores_connections:
             answers = await self._through(come, lambda: self._put_flow(flow, come))
         else:
-            prepared = await self.prepare_flow(flow)
-            answers = await self._carry_out(prepared, connection)
-        return dict(zip((job.name for job in flow), answers, strict=True))
+            answers = await self._carry_out(await self._prepare_flow(flow), connection)
+        enqueued = EnqueuedFlow(zip((job.name for job in flow.jobs), answers, strict=True))
+        enqueued.flow_key = flow.key
+        return enqueued
 
-    async def prepare_flow(self, jobs: Iterable[FlowJob]) -> PreparedJobs:
+    async def flows(self, *, after: int = 0, limit: int = 100) -> list[Flow]:
+        """A page of the flows that have a title, newest first; ``after`` is the last key of the page before."""
+        below = arguments.key_or_none(after, "after")
+        page = arguments.page(limit)
+        rows = await self._store.job_batches(tenant=self._tenant, after=below, limit=page, flows=True)
+        return [Flow.of(row) for row in rows]
+
+    async def prepare_flow(self, jobs: Iterable[FlowJob], *, title: str = "") -> PreparedJobs:
         """Jobs to come that belong together, and the statements that enqueue them (see ``prepare_jobs``)."""
-        flow = list(jobs)
-        come = [JobsToCome(job.type, [job.args], dict(job.options)) for job in flow]
+        return await self._prepare_flow(_Flow(list(jobs), arguments.text(title, "title")))
+
+    async def _prepare_flow(self, flow: _Flow) -> PreparedJobs:
+        """The statements that enqueue a flow."""
+        come = flow.to_come()
         prepared = PreparedJobs([], [], "")
 
         async def prepare() -> list[EnqueuedJob]:
@@ -113,27 +159,31 @@ class Flows(Queueing):
         answers = await self._through(come, prepare)
         return prepared._replace(jobs=answers)
 
-    async def _put_flow(self, flow: Sequence[FlowJob], come: Sequence[JobsToCome]) -> list[EnqueuedJob]:
+    async def _put_flow(self, flow: _Flow, come: Sequence[JobsToCome]) -> list[EnqueuedJob]:
         """Put them into the queue, now."""
         rows = await self._flow_rows(flow, come, for_caller=False)
         return answered(rows, await self._engine.submit_jobs(rows)) if rows else []
 
-    async def _flow_rows(
-        self, flow: Sequence[FlowJob], come: Sequence[JobsToCome], *, for_caller: bool
-    ) -> list[NewJob]:
+    async def _flow_rows(self, flow: _Flow, come: Sequence[JobsToCome], *, for_caller: bool) -> list[NewJob]:
         """The rows of a flow, each with what it comes after. Raises InvalidValue."""
-        names = [arguments.name(job.name, "the name of a job in a flow") for job in flow]
+        jobs = flow.jobs
+        names = [arguments.name(job.name, "the name of a job in a flow") for job in jobs]
         if len(set(names)) < len(names):
             message = f"Expected jobs of a flow with different names, found {sorted(names)}"
             raise InvalidValue(message)
-        if len(flow) > ENQUEUE_MAX:
-            message = f"Expected at most {ENQUEUE_MAX} jobs in a flow (ENQUEUE_MAX), found {len(flow)}"
+        if len(jobs) > ENQUEUE_MAX:
+            message = f"Expected at most {ENQUEUE_MAX} jobs in a flow (ENQUEUE_MAX), found {len(jobs)}"
             raise InvalidValue(message)
         rows: dict[str, NewJob] = {}
-        for job, jobs in zip(flow, come, strict=True):
-            (rows[job.name],) = await self._new_jobs(jobs, for_caller=for_caller)
+        for job, each in zip(jobs, come, strict=True):
+            (rows[job.name],) = await self._new_jobs(each, for_caller=for_caller)
         keys = {name: row.key for name, row in rows.items()}
-        return [_placed(job, rows[job.name], keys) for job in flow]
+        placed = [_placed(job, rows[job.name], keys) for job in jobs]
+        if flow.title and placed:
+            taken = self._engine.take_keys_for_caller if for_caller else self._engine.take_keys
+            (flow.key,) = await taken(1)
+            _name(placed, flow)
+        return placed
 
     async def open_batch(self, *, title: str = "", parent: int | None = None) -> int:
         """Open a batch of jobs; its key. Enqueue its members with ``batch=key``, and what follows with ``after=key``.
@@ -176,6 +226,31 @@ class Flows(Queueing):
             message = f"Expected a batch of jobs with key {key}, found none"
             raise NotFound(message)
         return rows[0]
+
+
+class _Flow(msgspec.Struct):
+    """A flow on its way in."""
+
+    jobs: list[FlowJob]
+    title: str
+    key: int = 0  # of one with a title, once it has one
+
+    def to_come(self) -> list[JobsToCome]:
+        """Its jobs as middleware sees them."""
+        return [JobsToCome(job.type, [job.args], dict(job.options)) for job in self.jobs]
+
+
+def _name(rows: Sequence[NewJob], flow: _Flow) -> None:
+    """Make rows the members of a flow that begins with the first of them. Raises InvalidValue."""
+    for number, (job, row) in enumerate(zip(flow.jobs, rows, strict=True)):
+        options = row.options or JobOptions()
+        if options.batch:
+            message = (
+                f"Expected the jobs of a flow with a title to be of no batch, found '{job.name}' in batch "
+                f"{options.batch}: a flow without a title can be in one"
+            )
+            raise InvalidValue(message)
+        row.options = msgspec.structs.replace(options, batch=flow.key, flow_title="" if number else flow.title)
 
 
 def _placed(job: FlowJob, row: NewJob, keys: dict[str, int]) -> NewJob:

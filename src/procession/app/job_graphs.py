@@ -13,10 +13,10 @@ import msgspec
 from procession.app.views import View
 from procession.jobs.kinds import JobState
 from procession.jobs.options import JobOptions
-from procession.limits import FLOW_NODES_MAX
+from procession.limits import FLOW_NODES_MAX, PAGE_MAX
 from procession.store.port import Store
 from procession.store.rows.queue import JobBatchState
-from procession.store.rows.queue_reading import JobDetails, StoredJobBatch
+from procession.store.rows.queue_reading import JobDetails, QueueFilter, StoredJobBatch
 
 GONE = "GONE"  # it ended without a trace: usually well
 
@@ -47,6 +47,8 @@ class FlowGraph(View, frozen=True, kw_only=True):
     nodes: list[FlowNode]
     edges: list[FlowEdge]
     is_cut: bool  # there is more than FLOW_NODES_MAX
+    flow_key: int = 0  # of a flow that has a title
+    title: str = ""
 
 
 class Walk(msgspec.Struct):
@@ -59,10 +61,10 @@ class Walk(msgspec.Struct):
     is_cut: bool = False
 
 
-async def walk_flow(store: Store, start: int, tenant: str) -> Walk:
-    """Everything that is connected to a job."""
+async def walk_flow(store: Store, start: int | Iterable[int], tenant: str) -> Walk:
+    """Everything that is connected to a job, or to several."""
     walk = Walk()
-    front = {start}
+    front = {start} if isinstance(start, int) else set(start)
     while front:
         room = FLOW_NODES_MAX - len(walk.seen)
         if len(front) > room:
@@ -74,6 +76,27 @@ async def walk_flow(store: Store, start: int, tenant: str) -> Walk:
         front = await _step(store, walk, keys, tenant) - walk.seen
     walk.edges = {ends: either for ends, either in walk.edges.items() if walk.seen.issuperset(ends)}
     return walk
+
+
+async def members_of(store: Store, batch: int) -> list[int]:
+    """The members of a batch that have left a trace, at most FLOW_NODES_MAX."""
+    found: list[int] = []
+    for state in (-1, JobState.SUCCEEDED, JobState.DELETED):
+        which = QueueFilter(batch=batch, state=state, limit=PAGE_MAX)
+        while len(found) < FLOW_NODES_MAX:
+            page = await store.find_jobs(which)
+            found += [job.key for job in page.jobs]
+            if not page.after:
+                break
+            which.after = page.after
+    return found[:FLOW_NODES_MAX]
+
+
+async def named_flow(store: Store, walk: Walk) -> StoredJobBatch | None:
+    """The flow with a title that the jobs of a walk are of."""
+    keys = {job.options.batch for job in walk.jobs.values() if job.options is not None and job.options.batch}
+    found = await store.job_batches(keys=sorted(keys), limit=len(keys)) if keys else []
+    return next((batch for batch in found if batch.is_flow), None)
 
 
 async def _step(store: Store, walk: Walk, keys: list[int], tenant: str) -> set[int]:
@@ -93,7 +116,7 @@ async def _step(store: Store, walk: Walk, keys: list[int], tenant: str) -> set[i
     return {key for key in near if key > 0}
 
 
-def graph_of(walk: Walk) -> FlowGraph:
+def graph_of(walk: Walk, flow: StoredJobBatch | None) -> FlowGraph:
     """What was found, in the order in which it runs."""
     return FlowGraph(
         nodes=[_node(walk, key) for key in _ordered(walk.seen, walk.edges)],
@@ -102,6 +125,8 @@ def graph_of(walk: Walk) -> FlowGraph:
             for (parent, child), either in sorted(walk.edges.items())
         ],
         is_cut=walk.is_cut,
+        flow_key=flow.key if flow is not None else 0,
+        title=flow.title if flow is not None else "",
     )
 
 

@@ -20,7 +20,7 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.options import JobOptions
 from procession.jobs.schedule import to_datetime
 from procession.limits import PAGE_MAX
-from procession.store.rows.queue_reading import JobDetails, QueueFilter
+from procession.store.rows.queue_reading import JobDetails, QueueFilter, StoredAttempt
 
 
 class JobFilters(TypedDict, total=False):
@@ -85,6 +85,22 @@ class JobPage(View, frozen=True, kw_only=True):
     is_more: bool
 
 
+class JobAttempt(View, frozen=True, kw_only=True):
+    """An attempt of a job that failed."""
+
+    attempt: int  # the first is 1
+    at: datetime
+    worker: str  # the process or remote worker that had it
+    error_type: str
+    message: str
+
+    @classmethod
+    def of(cls, row: StoredAttempt) -> Self:
+        """From its row."""
+        at = to_datetime(row.at)
+        return cls(attempt=row.attempt, at=at, worker=row.worker, error_type=row.type, message=row.message)
+
+
 class RelatedJob(View, frozen=True, kw_only=True):
     """A job that another one comes after, or that comes after it."""
 
@@ -103,6 +119,7 @@ class JobInFull(View, frozen=True, kw_only=True):
     checkpoint: Any
     parents: list[RelatedJob]
     children: list[RelatedJob]
+    attempts: list[JobAttempt]  # that failed, the last JOB_ATTEMPTS_KEPT_MAX
 
 
 def filter_of(choice: JobFilters, tenant: str) -> QueueFilter:

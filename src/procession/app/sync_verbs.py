@@ -94,6 +94,7 @@ class SyncVerbs:
 
     # -- jobs of no process ----------------------------------------------------------------------------------------
     enqueue_flow = Face(Flows.enqueue_flow)
+    flows = Face(Flows.flows)
     open_batch = Face(Flows.open_batch)
     seal_batch = Face(Flows.seal_batch)
     job_batch = Face(Flows.job_batch)
@@ -118,6 +119,7 @@ class SyncVerbs:
     job_record = Face(Queues.job_record)
     job_records = Face(Queues.job_records)
     job_log = Face(Queues.job_log)
+    job_attempts = Face(Administration.job_attempts)
     delete_jobs = Face(Queues.delete_jobs)
     requeue_jobs = Face(Queues.requeue_jobs)
     sweep = Face(Queues.sweep)

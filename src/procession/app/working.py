@@ -24,6 +24,7 @@ from procession.jobs.retry import span_ms
 from procession.jobs.schedule import to_datetime
 from procession.limits import CLAIM_MAX, REMOTE_LEASE_MS_MAX
 from procession.store.rows import JobAdjustment, JobEnd, JobFilter, JobOutcome, StoredJob
+from procession.store.rows.queue import FailedAttempt, RunReport
 from procession.worker import RemoteWorkers
 
 Span = str | float | timedelta  # seconds, '30s', 'PT1H', a timedelta
@@ -144,6 +145,7 @@ class Working(Inspection):
             raise Conflict(_lost(job_key, lease, job.lease))
         if job.state == JobState.FAILED:
             raise Conflict(f"Job {job_key} has failed for good already: its incident is to be resolved")
+        await self._keep_attempt(job, text)
         if retries <= 0:
             command = FailJob(job_key, text or "its worker reported a failure", values)
             await self._command(job.instance, command, fences=_fence(job_key, lease))
@@ -208,6 +210,11 @@ class Working(Inspection):
         if not instance or (self._tenant and await self._engine.load(instance, self._tenant) is None):
             raise NotFound(_no_job(job_key))
         return instance
+
+    async def _keep_attempt(self, job: StoredJob, text: str) -> None:
+        """How an attempt failed, for whoever looks at the job; one whose lease is over leaves nothing."""
+        failed = FailedAttempt(attempt=job.attempt, worker="remote worker", type="", message=text)
+        await self._store.report([RunReport(key=job.key, lease=job.lease, failed=failed)])
 
     async def _adjust(self, change: JobAdjustment) -> None:
         """Change a job. Raises NotFound, Conflict."""

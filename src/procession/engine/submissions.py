@@ -14,7 +14,7 @@ from procession.engine.delivery import Delivery
 from procession.engine.lane import Patience
 from procession.engine.outbox import Announcer
 from procession.engine.tally import Tally
-from procession.errors import Conflict, InvalidValue, Unavailable
+from procession.errors import Conflict, InvalidValue, NotFound, Unavailable
 from procession.jobs.kinds import JobState
 from procession.store.port import Store
 from procession.store.rows import JobFence, NewJob
@@ -68,7 +68,7 @@ class Submissions:
         jobs = decode_submission(job.args)
         try:
             submitted = await self._store.submit(jobs, closes=JobFence(key=job.key, lease=job.lease))
-        except Conflict as error:  # not "nothing to do any more": the caller was promised these jobs
+        except (Conflict, NotFound) as error:  # not "nothing to do any more": the caller was promised these jobs
             raise InvalidValue(str(error)) from error
         self._tell(jobs, submitted)
         return True

@@ -83,6 +83,7 @@ class JobOptions(msgspec.Struct, omit_defaults=True, kw_only=True):
     limits: list[Limit] = []
     after: list[After] = []
     batch: int = 0  # the batch of jobs that it is a member of
+    flow_title: str = ""  # that batch is a flow of this title, and begins with this job; not stored with the job
     priority: int = (
         0  # where it ages, the store keeps here what it was asked for: its row gives it up for a place in line
     )
@@ -101,6 +102,7 @@ class Trait(IntFlag):
     DEADLINE = 128
     CANCELING = 256  # somebody wants its run to end: however that ends (but well), the job is DELETED
     LOGGED = 512  # it has lines in the log, which go with it
+    TRIED = 1024  # it has attempts that failed, which go with it
 
 
 def traits_of(options: JobOptions | None) -> int:

@@ -76,6 +76,7 @@ from procession.store.rows.queue_reading import (
     QueueFilter,
     QueueStats,
     StatRow,
+    StoredAttempt,
     StoredJobBatch,
     StoredLimit,
     StoredLogLine,
@@ -92,12 +93,14 @@ class Running(Protocol):
 
         Jobs that come after each other within the call may stand in any order; a circle raises InvalidValue
         (``jobs.flows.check_flow``). A parent outside of the call that is neither in the queue nor in the archive has
-        ended long ago: it counts as SUCCEEDED. Of jobs with the same unique key in one call the later ones meet the
-        first. A job whose key is there already (sent again) stays as it is and is answered INSERTED. A duplicate takes
-        part in nothing: jobs of the call that come after it come after the holder instead.
+        ended long ago: it counts as SUCCEEDED. A key that was never given to anybody raises NotFound. Of jobs with the
+        same unique key in one call the later ones meet the first. A job whose key is there already (sent again) stays
+        as it is and is answered INSERTED. A duplicate takes part in nothing: jobs of the call that come after it come
+        after the holder instead.
 
-        A batch that is not open, or not there, raises Conflict. With ``closes`` that job is deleted in the same
-        transaction; if it is not held by that lease nothing is written and the answer is empty.
+        A batch that is not open, or not there, raises Conflict; one that a job of the call opens as a flow
+        (``JobOptions.flow_title``) is opened, gets all its jobs and is sealed. With ``closes`` that job is deleted in
+        the same transaction; if it is not held by that lease nothing is written and the answer is empty.
         """
         ...
 
@@ -148,9 +151,12 @@ class Batching(Protocol):
         ...
 
     async def job_batches(
-        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100
+        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100, flows: bool = False
     ) -> list[StoredJobBatch]:
-        """Batches of jobs, newest first; ``after``: only keys below it."""
+        """Batches of jobs, newest first; ``after``: only keys below it.
+
+        ``flows``: those that are flows with a title, which are not among the others, unless named by ``keys``.
+        """
         ...
 
 
@@ -220,6 +226,10 @@ class Administering(Protocol):
 
     async def job_log(self, job: int, *, after: int = 0, limit: int = 1000) -> list[StoredLogLine]:
         """The log lines of a job, in order."""
+        ...
+
+    async def job_attempts(self, job: int) -> list[StoredAttempt]:
+        """The attempts of a job that failed, in order, as far as they are kept."""
         ...
 
     async def delete_jobs(self, keys: Sequence[int], reason: str = "") -> list[Deletion]:

@@ -5,6 +5,7 @@ It changes nothing itself: what a handler says goes through ``Reports``, under t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 INFO = 20
 _decode_options = msgspec.json.Decoder(JobOptions).decode
-LOCAL = frozenset({"_canceled", "reports"})  # what does not go along into a process of its own
+LOCAL = frozenset({"_canceled", "_unwritten", "reports"})  # what does not go along into a process of its own
 
 
 class Job:
@@ -33,6 +34,7 @@ class Job:
         "_canceled",
         "_checkpoint",
         "_options",
+        "_unwritten",
         "_variables",
         "attempt",
         "business_id",
@@ -74,6 +76,7 @@ class Job:
         self._checkpoint = delivery.checkpoint
         self._options = delivery.options
         self._canceled = False
+        self._unwritten: set[asyncio.Future[Any]] = set()
 
     @property
     def variables(self) -> dict[str, Any]:
@@ -110,20 +113,19 @@ class Job:
         """What the last ``checkpoint`` of an earlier run left, None if there is none: go on from there."""
         return decode_json(self._checkpoint) if self._checkpoint else None
 
-    # The four below are awaited by a coroutine; a handler in a thread calls them without, and waits in them.
+    # The four below are awaited by a coroutine; a handler in a thread calls them without, and waits in them. What a
+    # coroutine says without waiting is written before its run ends.
     def progress(self, value: float, text: str | None = None) -> Any:  # noqa: ANN401 - awaitable on the loop
         """Say how far it is, from 0 to 1, and in words. Raises Conflict when another run of the job counts by now."""
         if isinstance(value, bool) or not isinstance(cast("object", value), int | float) or not 0 <= value <= 1:
             message = f"Expected progress as a number from 0 to 1, found {value!r}"
             raise InvalidValue(message)
         words = None if text is None else _line(text)
-        return self._said.report(RunReport(key=self.key, lease=self.lease, progress=value, progress_text=words))
+        return self._say(RunReport(key=self.key, lease=self.lease, progress=value, progress_text=words))
 
     def log(self, text: str, level: int = INFO) -> Any:  # noqa: ANN401 - awaitable on the loop
         """Add a line to the job's log, which is kept as long as the job's row. Raises Conflict as ``progress``."""
-        return self._said.report(
-            RunReport(key=self.key, lease=self.lease, log=[LogLine(text=_line(text), level=int(level))])
-        )
+        return self._say(RunReport(key=self.key, lease=self.lease, log=[LogLine(text=_line(text), level=int(level))]))
 
     def checkpoint(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value; awaitable on the loop
         """Keep a value for the next run of this job (``state``), written when this returns.
@@ -136,11 +138,24 @@ class Job:
             most = f"{CHECKPOINT_BYTES_MAX} bytes as it is stored (CHECKPOINT_BYTES_MAX)"
             message = f"Expected the checkpoint of job {self.key} to take at most {most}, found {len(raw)}"
             raise InvalidValue(message)
-        return self._said.report(RunReport(key=self.key, lease=self.lease, checkpoint=raw))
+        return self._say(RunReport(key=self.key, lease=self.lease, checkpoint=raw))
 
     def parents(self) -> Any:  # noqa: ANN401 - awaitable on the loop
         """What the job came after, by key, each with its state and what its handler gave back (``ParentJob``)."""
         return self._said.parents(self.key)
+
+    @property
+    def unwritten(self) -> set[asyncio.Future[Any]]:
+        """What the handler has said and not waited for (the worker does, before the run ends)."""
+        return self._unwritten
+
+    def _say(self, report: RunReport) -> Any:  # noqa: ANN401 - awaitable on the loop
+        """Have it written, at the latest before the run ends."""
+        saying = self._said.report(report)
+        if saying is not None:
+            self._unwritten.add(saying)
+            saying.add_done_callback(self._unwritten.discard)
+        return saying
 
     @property
     def _said(self) -> Reports:
@@ -176,6 +191,7 @@ class Job:
         for name, value in state.items():
             setattr(self, name, value)
         self._canceled = False
+        self._unwritten = set()
         self.reports = None
 
 

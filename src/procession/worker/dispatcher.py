@@ -81,9 +81,9 @@ class LocalDispatcher:
     def attach(self, engine: Engine) -> None:
         """Work for this engine. Handlers registered until now get their slots."""
         self._engine = engine
-        self._endings = Endings(engine, self._chance, self._codec)
         self._reports = Reports(engine, self.cancel_job, codec=self._codec, chance=self._chance)
         if self._registry.run_middleware:
+        self._endings = Endings(engine, self._reports, self._chance, self._codec)
             self._call = around_runs(self._call_handler, list(self._registry.run_middleware), self._reports.job_of)
         self._transactional = any(handler.transactional for handler in self._registry.methods.values())
         self._lines = lines_of(self._registry, self._settings, run=self._run, freed=self._freed)
@@ -206,17 +206,17 @@ class LocalDispatcher:
                     return
                 value = await self._call(slot, handler, delivery, seen)
                 if not slot.abandoned:
-                    ends.succeeded(delivery, handler, value)
+                    ends.succeeded(delivery, handler, value, run=slot.job)
         except asyncio.CancelledError as error:
             if slot.cancelled:
                 self._cancelled(slot, delivery)
             elif not slot.abandoned:  # raised by the handler: it waited for something that others cancelled
-                ends.failed(delivery, handler or self._handler_in(slot, delivery), error)
+                ends.failed(delivery, handler or self._handler_in(slot, delivery), error, run=slot.job)
         except NOT_ITS_OWN:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome, SystemExit too
             if not slot.abandoned:
-                ends.failed(delivery, handler, error)
+                ends.failed(delivery, handler, error, run=slot.job)
         finally:
             self._clear(slot)
         if ends.landing > 1_000:
@@ -243,9 +243,9 @@ class LocalDispatcher:
         if slot.abandoned or slot.reason == LOST:
             return
         if slot.reason in (STOP, CANCELED):
-            self._ends.released(delivery)
+            self._ends.released(delivery, run=slot.job)
         else:
-            self._ends.failed(delivery, self._handler_in(slot, delivery), self._too_slow(slot))
+            self._ends.failed(delivery, self._handler_in(slot, delivery), self._too_slow(slot), run=slot.job)
 
     def _handler_in(self, slot: Slot, delivery: Delivery) -> Handler | None:
         """The handler that runs in a slot."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from procession.core.commands import Activate, AnyCommand, CompleteJob, FailJob, ThrowError
 from procession.engine import Delivery, Engine, StepRun, Told
@@ -17,12 +18,16 @@ from procession.errors import Conflict, InvalidValue, NotFound, Rejected, Unavai
 from procession.jobs.codec import Codec, is_encoded
 from procession.jobs.kinds import JobKind
 from procession.jobs.retry import Delays
+from procession.limits import JOB_ATTEMPT_CHARS_MAX
 from procession.store.rows import JobEnd, JobOutcome
+from procession.store.rows.queue import FailedAttempt, RunReport
 from procession.worker.arguments import BadArguments
-from procession.worker.failures import failure_text, written
+from procession.worker.context import Job
+from procession.worker.failures import cut, failure_text, written
 from procession.worker.outcomes import ActivateElements, BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.own import output_of, own_backoff
 from procession.worker.registry import Handler
+from procession.worker.reports import Reports
 from procession.worker.results import to_variables
 
 logger = logging.getLogger("procession.worker")
@@ -34,8 +39,11 @@ SUSPENDED_MS = 5_000  # a job whose instance takes no steps is offered again aft
 class Endings:
     """Applies outcomes. ``landing``: completions under way."""
 
-    def __init__(self, engine: Engine, chance: Callable[[], float], codec: Codec | None = None) -> None:
+    def __init__(
+        self, engine: Engine, reports: Reports, chance: Callable[[], float], codec: Codec | None = None
+    ) -> None:
         self._engine = engine
+        self._reports = reports
         self._codec = codec
         self._chance = chance
         self.landing = 0
@@ -49,8 +57,11 @@ class Endings:
             await brake
 
     # -- success ----------------------------------------------------------------------------------------------------
-    def succeeded(self, job: Delivery, handler: Handler, value: object) -> None:
-        """The handler of a plain or process job returned."""
+    def succeeded(self, job: Delivery, handler: Handler, value: object, *, run: Job | None = None) -> None:
+        """The handler of a plain or process job returned; ``run``: what it saw of its run, and spoke through."""
+        if run is not None and run.unwritten:
+            self._once_said(run, partial(self.succeeded, job, handler, value))
+            return
         if isinstance(value, Outcome) and not _is_answer(job, value):
             self.failed(job, handler, value)
         elif job.kind == JobKind.TASK:
@@ -76,7 +87,7 @@ class Endings:
         try:
             output = output_of(job, value, f"result of '{handler.name}'", self._codec)
         except InvalidValue as error:
-            self._final(job, str(error))
+            self._final(job, str(error), type(error).__name__)
             return
         self._engine.outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE, output=output), of=job)
 
@@ -91,8 +102,14 @@ class Endings:
         self.landed(job, handler, error)
 
     # -- failure ----------------------------------------------------------------------------------------------------
-    def failed(self, job: Delivery, handler: Handler | None, error: BaseException, *, what: str = "") -> None:
+    def failed(
+        self, job: Delivery, handler: Handler | None, error: BaseException, *, what: str = "", run: Job | None = None
+    ) -> None:
         """The handler raised, or returned an outcome; ``what`` names the method of a step that failed."""
+        if run is not None and run.unwritten:
+            self._once_said(run, partial(self.failed, job, handler, error, what=what))
+            return
+        kind = type(error).__name__
         match error:
             case Deny() | Correct() | ActivateElements() if handler is not None and _is_answer(job, error):
                 self.succeeded(job, handler, error)
@@ -104,18 +121,21 @@ class Endings:
                 logger.info("job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason)
                 self._row(job, JobEnd.CANCELED, error=error.reason)
             case Fail() | Cancel() | BpmnError() | Deny() | Correct() | ActivateElements():
-                self._final(job, what + str(error))
+                self._final(job, what + str(error), kind)
             case BadArguments():
-                self._final(job, what + (error.discreet if is_encoded(job.args) else str(error)))
+                self._final(job, what + (error.discreet if is_encoded(job.args) else str(error)), kind)
             case Unreadable():  # another attempt would have the same keys
-                self._final(job, what + str(error))
+                self._final(job, what + str(error), kind)
             case Retry():
-                self._again(job, handler, what + str(error), error.after_ms)
+                self._again(job, handler, what + str(error), error.after_ms, kind)
             case _:
-                self._again(job, handler, what + failure_text(error), None)
+                self._again(job, handler, what + failure_text(error), None, kind)
 
-    def released(self, job: Delivery) -> None:
+    def released(self, job: Delivery, *, run: Job | None = None) -> None:
         """The run was cut short by the stop of the process: no attempt is used."""
+        if run is not None and run.unwritten:
+            self._once_said(run, partial(self.released, job))
+            return
         self._row(job, JobEnd.RELEASE)
 
     def _bpmn_error(self, job: Delivery, handler: Handler | None, error: BpmnError) -> None:
@@ -123,20 +143,22 @@ class Endings:
         try:
             variables = to_variables(error.variables, f"variables of BPMN error '{error.code}'")
         except Rejected as refused:
-            self._final(job, str(refused))
+            self._final(job, str(refused), type(refused).__name__)
             return
         self._submit(job, ThrowError(job.key, error.code, error.message, variables), handler)
 
-    def _again(self, job: Delivery, handler: Handler | None, text: str, after_ms: int | None) -> None:
+    def _again(self, job: Delivery, handler: Handler | None, text: str, after_ms: int | None, kind: str) -> None:
         """Another attempt if there is one left."""
         own = handler.retries if handler is not None and job.kind != JobKind.TASK else None
         left = (own if own is not None and job.attempt == 1 else job.retries) - 1
         if left < 1:
-            self._final(job, text)
+            self._final(job, text, kind)
             return
         delay = self._delay_ms(job, handler) if after_ms is None else after_ms
         logger.info("job %d (%s) failed, attempts left: %d: %s", job.key, job.type, left, text)
-        self._row(job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
+        self._keep_attempt(
+            job, text, kind, partial(self._row, job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
+        )
 
     def _delay_ms(self, job: Delivery, handler: Handler | None) -> int:
         """The pause before the next attempt: the model's or job's own, else the handler's; a second if that fails."""
@@ -152,13 +174,17 @@ class Endings:
             logger.exception("the backoff of %r failed; a second is taken", handler)
             return 1_000
 
-    def _final(self, job: Delivery, text: str) -> None:
+    def _final(self, job: Delivery, text: str, kind: str) -> None:
         """No more attempts: an incident, or a failed job."""
         text = written(text)
         logger.info("job %d (%s) failed for good: %s", job.key, job.type, text)
         if job.kind == JobKind.TASK:
-            self._row(job, JobEnd.FAILED, error=text)
-            return
+            self._keep_attempt(job, text, kind, partial(self._row, job, JobEnd.FAILED, error=text))
+        else:
+            self._keep_attempt(job, text, kind, partial(self._raise_incident, job, text))
+
+    def _raise_incident(self, job: Delivery, text: str) -> None:
+        """The instance gets to know of a job that has failed for good."""
         self.landing += 1
         ask = Told(FailJob(job.key, text), lambda error: self._incident(job, text, error), fences={job.key: job.lease})
         self._engine.submit(job.instance, ask)
@@ -175,6 +201,24 @@ class Endings:
         elif not isinstance(error, Unavailable):
             logger.error("no incident could be raised for job %d (%s): %s", job.key, job.type, error)
             self._row(job, JobEnd.RETRY, delay_ms=60_000, error=text, retries=1)
+
+    # -- what a run leaves before its end ---------------------------------------------------------------------------
+    def _keep_attempt(self, job: Delivery, text: str, kind: str, then: Callable[[], None]) -> None:
+        """How an attempt failed is kept under its lease, after what its run has said; its end follows in any case."""
+        failed = FailedAttempt(
+            attempt=job.attempt, worker=self._engine.name, type=kind, message=cut(written(text), JOB_ATTEMPT_CHARS_MAX)
+        )
+        self.landing += 1
+
+        saying = self._reports.put(RunReport(key=job.key, lease=job.lease, failed=failed))
+        saying.add_done_callback(lambda _: (then(), self._one_landed()))
+
+    def _once_said(self, run: Job, then: Callable[[], None]) -> None:
+        """End a run when all is written that it has said without waiting for it."""
+        self.landing += 1
+
+        saying = asyncio.gather(*run.unwritten, return_exceptions=True)
+        saying.add_done_callback(lambda _: (then(), self._one_landed()))
 
     # -- the two ways -----------------------------------------------------------------------------------------------
     def _submit(self, job: Delivery, command: AnyCommand, handler: Handler | None) -> None:
@@ -196,11 +240,11 @@ class Endings:
                 logger.debug("job %d (%s) cannot be completed now: %s", job.key, job.type, error)
                 self._row(job, JobEnd.SNOOZE, delay_ms=SUSPENDED_MS)
             case Rejected():
-                self._final(job, str(error))
+                self._final(job, str(error), type(error).__name__)
             case Unavailable():
                 logger.debug("job %d (%s) is given up with the engine: %s", job.key, job.type, error)
             case _:
-                self._again(job, handler, failure_text(error), None)
+                self._again(job, handler, failure_text(error), None, type(error).__name__)
 
     def _row(self, job: Delivery, end: JobEnd, *, delay_ms: int = 0, error: str = "", retries: int = -1) -> None:
         """The job's row alone."""

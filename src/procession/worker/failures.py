@@ -20,8 +20,12 @@ def failure_text(error: BaseException) -> str:
     summary = traceback.TracebackException.from_exception(error, limit=-FRAMES_MAX)
     head = "".join(summary.format_exception_only()).strip()
     where = "".join(summary.format()).strip()
-    text = f"{head}\n{where}"
-    if len(text) <= ERROR_TEXT_CHARS_MAX:
+    return cut(f"{head}\n{where}", ERROR_TEXT_CHARS_MAX)
+
+
+def cut(text: str, chars_max: int) -> str:
+    """Too long a text without its middle."""
+    if len(text) <= chars_max:
         return text
-    half = ERROR_TEXT_CHARS_MAX // 2 - 20
+    half = chars_max // 2 - 20
     return f"{text[:half]}\n… {len(text) - 2 * half} characters …\n{text[-half:]}"

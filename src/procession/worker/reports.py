@@ -96,31 +96,39 @@ class Reports:
     # -- what handlers ask --------------------------------------------------------------------------------------------
     def report(self, report: RunReport) -> Any:  # noqa: ANN401 - awaitable on the loop, None elsewhere
         """Write this. Raises Conflict when another run of the job counts, InvalidValue, Unavailable."""
-        return self._ask(self._written(report))
+        return self.put(report) if self._is_here() else self._ask(self._written(report))
 
     def parents(self, job: int) -> Any:  # noqa: ANN401 - awaitable on the loop, a list elsewhere
         """What a job came after, with what that left."""
         return self._ask(self._parents(job))
 
+    def put(self, report: RunReport) -> asyncio.Future[None]:
+        """On the loop: write this after what was said before, whether or not anybody waits for it."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(_seen)
+        self._lane.put(Entry(report, future))
+        self._lane.start()
+        return future
+
+    def _is_here(self) -> bool:
+        """Whether this is the worker's loop."""
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
     def _ask(self, answer: Coroutine[Any, Any, T]) -> Any:  # noqa: ANN401 - see above
         """On the loop: under way at once, to be awaited. In a handler's thread: wait for it."""
         assert self._loop is not None
-        try:
-            here = asyncio.get_running_loop()
-        except RuntimeError:
-            here = None
-        if here is not None and here is self._loop:
-            return here.create_task(answer)
+        if self._is_here():
+            return self._loop.create_task(answer)
         return asyncio.run_coroutine_threadsafe(answer, self._loop).result()
 
     async def _parents(self, job: int) -> list[ParentJob]:
         return [ParentJob.of(row, self.codec) for row in await self._engine.store.parent_results(job)]
 
     async def _written(self, report: RunReport) -> None:
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lane.put(Entry(report, future))
-        self._lane.start()
-        await future
+        await self.put(report)
 
     # -- the lane -----------------------------------------------------------------------------------------------------
     async def _send(self, batch: list[Entry]) -> None:
@@ -192,7 +200,14 @@ def _merged(run: list[Entry]) -> RunReport:
         if report.checkpoint is not None:
             merged.checkpoint = report.checkpoint
         merged.log += report.log
+        merged.failed = report.failed or merged.failed
     return merged
+
+
+def _seen(future: asyncio.Future[None]) -> None:
+    """A handler that does not wait for what it says does not hear either that it was not written."""
+    if not future.cancelled():
+        future.exception()
 
 
 def _fail_all(runs: list[list[Entry]], error: Exception) -> None:

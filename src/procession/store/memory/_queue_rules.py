@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -222,13 +223,19 @@ def batch_parent(q: QueueTables, key: Rows) -> Rows:
 
 
 def list_job_batches(q: QueueTables, rows: Rows) -> Rows:
-    which = rows[0]
+    keys = rows[0]["keys"]
+    return _page(q, rows[0], lambda row: row.key in keys if keys else not row.is_flow)
+
+
+def list_flows(q: QueueTables, rows: Rows) -> Rows:
+    return _page(q, rows[0], lambda row: bool(row.is_flow))
+
+
+def _page(q: QueueTables, which: dict[str, Any], is_meant: Callable[[BatchRow], bool]) -> Rows:
     found = [
         row
         for key, row in sorted(q.batches.items(), reverse=True)
-        if (not which["keys"] or key in which["keys"])
-        and which["tenant"] in ("", row.tenant)
-        and (not which["after"] or key < which["after"])
+        if is_meant(row) and which["tenant"] in ("", row.tenant) and (not which["after"] or key < which["after"])
     ]
     return [msgspec.structs.astuple(row) for row in found[: which["limit"]]]
 
@@ -277,6 +284,41 @@ def delete_logs(q: QueueTables, jobs: Rows) -> Rows:
 def list_log(q: QueueTables, job: Rows, after: int, limit: int) -> Rows:
     lines = [(*name, *line) for name, line in sorted(q.logs.items()) if name[0] == job[0] and name[1] > after]
     return lines[:limit]
+
+
+def add_attempts(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        name = row["job"], row["lease"]
+        if name not in q.attempts:
+            q.put(q.attempts, name, (row["attempt"], row["at"], row["worker"], row["type"], row["message"]))
+    return []
+
+
+def trim_attempts(q: QueueTables, jobs: Rows, kept: int) -> Rows:
+    for job in jobs:
+        for name in sorted(name for name in q.attempts if name[0] == job)[:-kept]:
+            q.drop(q.attempts, name)
+    return []
+
+
+def delete_attempts(q: QueueTables, jobs: Rows) -> Rows:
+    gone = set(jobs)
+    for name in [name for name in q.attempts if name[0] in gone]:
+        q.drop(q.attempts, name)
+    return []
+
+
+def find_lost_attempts(q: QueueTables, limit: Rows) -> Rows:
+    lost = {job for job, _ in q.attempts} - q.tables.jobs.keys() - q.archive.keys()
+    return [(key,) for key in sorted(lost)][: limit[0]]
+
+
+def list_attempts(q: QueueTables, job: Rows) -> Rows:
+    return [(*name, *row) for name, row in sorted(q.attempts.items()) if name[0] == job[0]]
+
+
+def next_key(q: QueueTables, _: Rows) -> Rows:
+    return [(q.tables.counter,)]
 
 
 def list_pauses(q: QueueTables, _: Rows) -> Rows:
@@ -342,7 +384,8 @@ STATEMENTS: Final[dict[str, Statement]] = {
             *(count_limited, add_dependencies, dependents, resolve, unresolved, drop_dependencies, parents_of),
             *(lock_batches, update_batches, add_batches, batch_parent, list_job_batches, add_fair, lock_fair),
             *(set_fair, count_log, add_log, delete_logs, list_log, list_pauses, add_pauses, remove_pauses),
-            *(lock_pauses, add_stats, list_stats, expire_stats),
+            *(lock_pauses, add_stats, list_stats, expire_stats, next_key, list_flows),
+            *(add_attempts, trim_attempts, delete_attempts, find_lost_attempts, list_attempts),
         )
     },
 }

@@ -71,6 +71,7 @@ class QueueTables:
         self.batches: dict[int, BatchRow] = {}
         self.recurring: dict[tuple[str, str], list[Any]] = {}  # (tenant, name) -> columns of list_recurring
         self.logs: dict[tuple[int, int], tuple[int, int, str]] = {}  # (job, number) -> (at, level, text)
+        self.attempts: dict[tuple[int, int], tuple[int, int, str, str, str]] = {}  # (job, lease) -> the other columns
         self.pauses: dict[tuple[int, str], tuple[int, str]] = {}
         self.places: dict[tuple[str, str], int] = {}
         self.stats: dict[tuple[int, str, str], list[int]] = {}

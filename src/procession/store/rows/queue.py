@@ -62,6 +62,15 @@ class LogLine(Row, kw_only=True):
     level: int = 20  # as in the standard library's logging
 
 
+class FailedAttempt(Row, kw_only=True):
+    """How an attempt failed. Its instant is the store's, when it is written."""
+
+    attempt: int  # the first is 1
+    worker: str  # the process or remote worker that had it
+    type: str  # of the error
+    message: str
+
+
 class RunReport(Row, kw_only=True):
     """What a run says while it runs, under its lease. ``None``, negative and empty values change nothing."""
 
@@ -71,6 +80,7 @@ class RunReport(Row, kw_only=True):
     progress_text: str | None = None
     checkpoint: bytes | None = None  # JSON; the next run gets it
     log: list[LogLine] = []
+    failed: FailedAttempt | None = None  # its last word; of each job JOB_ATTEMPTS_KEPT_MAX are kept, the last ones
 
 
 class ReportAnswer(Row, kw_only=True):
@@ -142,13 +152,13 @@ class SweepReport(Row, kw_only=True):
     stuck_batches: int = 0  # sealed, all members final, but not finished
     stuck_throttled: int = 0  # wait for a slot of a limit that has free ones and nobody else in line
     wrong_states: int = 0  # READY with limits, THROTTLED without, RUNNING without an owner
-    lost_rows: int = 0  # logs of jobs that are neither in the queue nor in the archive
+    lost_rows: int = 0  # jobs that are gone and have left a log: a step that ends a job of a process does
     miscounted_batches: int = 0  # counts of a batch that is not over are not those of its members
 
     @property
     def is_clean(self) -> bool:
-        """Whether there was nothing to repair."""
-        return not any(getattr(self, name) for name in self.__struct_fields__)
+        """Whether there was nothing to repair; what a job of a process has left is no damage."""
+        return not any(getattr(self, name) for name in self.__struct_fields__ if name != "lost_rows")
 
 
 # --- batches of jobs --------------------------------------------------------------------------------------------------

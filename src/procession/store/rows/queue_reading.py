@@ -123,6 +123,18 @@ class StoredLimit(Row, kw_only=True):
     reserved_at: int  # the next start that a new job would get
 
 
+class StoredAttempt(Row, kw_only=True):
+    """An attempt of a job that failed."""
+
+    job: int
+    lease: int
+    attempt: int
+    at: int
+    worker: str
+    type: str
+    message: str
+
+
 class StoredJobBatch(Row, kw_only=True):
     """A batch of jobs. Members are jobs and batches; ``total - succeeded - failed - deleted`` are not final."""
 
@@ -137,6 +149,7 @@ class StoredJobBatch(Row, kw_only=True):
     created_at: int
     finished_at: int
     tenant: str = ""
+    is_flow: bool = False  # the jobs of a flow that has a title
 
 
 class PastFiring(Row, kw_only=True):

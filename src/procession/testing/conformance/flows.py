@@ -7,12 +7,12 @@ import asyncio
 
 import pytest
 
-from procession.errors import InvalidValue
+from procession.errors import Conflict, InvalidValue, NotFound
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.jobs.options import After, JobOptions, Unique
 from procession.store.rows import JobEnd
-from procession.store.rows.queue import Submission
+from procession.store.rows.queue import JobBatchState, NewJobBatch, Submission
 from procession.testing.conformance.queue_stage import (
     QueueStore,
     after,
@@ -221,3 +221,55 @@ class TestFlows:
         assert read(result.output) == [1]
         await store.delete_jobs([child.key])
         assert await store.expire_archive(10) == 1
+
+    async def test_a_key_that_nobody_had_is_refused_and_one_that_somebody_had_counts_as_done(
+        self, store: QueueStore, keys: Keys
+    ) -> None:
+        gone = new_job(keys)
+        await store.enqueue([gone])
+        assert await run_all(store, 1) == [gone.key]
+        assert (await submit_one(store, job_with(keys, after=after(gone)))).state == JobState.READY
+        for nobody in (7, gone.key + 2**40, 2**63 - 1):
+            with pytest.raises(NotFound, match=f"found {nobody}"):
+                await store.submit([job_with(keys, after=after(nobody))])
+        assert len(await run_all(store, 1)) == 1
+
+
+class TestNamedFlows:
+    """Flows with a title are listed, with how many of their jobs are over."""
+
+    async def test_a_named_flow_is_there_with_its_jobs_and_counts_them(self, store: QueueStore, keys: Keys) -> None:
+        flow, batch = keys.take(), NewJobBatch(key=keys.take(), title="no flow")
+        await store.open_job_batch(batch)
+        first = job_with(keys, batch=flow, flow_title="Ship it Ω")
+        second = job_with(keys, batch=flow, after=after(first))
+        for _ in range(2):  # sent again: nothing is counted twice
+            await store.submit([first, second])
+        (found,) = await store.job_batches(flows=True)
+        assert (found.key, found.title, found.total, found.is_flow) == (flow, "Ship it Ω", 2, True)
+        assert [each.key for each in await store.job_batches()] == [batch.key]
+        assert [each.is_flow for each in await store.job_batches(keys=[flow, batch.key])] == [False, True]
+        assert (await details(store, first)).options == JobOptions(batch=flow)
+        assert await run_all(store, 1) == [first.key, second.key]
+        (found,) = await store.job_batches(flows=True)
+        assert (found.state, found.succeeded) == (JobBatchState.FINISHED, 2)
+        assert await store.job_batches(flows=True, after=flow) == []
+        assert await store.job_batches(flows=True, tenant="other") == []
+        with pytest.raises(Conflict, match="to be open"):
+            await store.submit([job_with(keys, batch=flow)])
+        assert await is_clean(store)
+
+    async def test_a_named_flow_of_duplicates_alone_is_over_at_once(self, store: QueueStore, keys: Keys) -> None:
+        holder = job_with(keys, unique=Unique("it"))
+        await store.submit([holder])
+        flow = keys.take()
+        answer = await submit_one(store, job_with(keys, batch=flow, flow_title="again", unique=Unique("it")))
+        assert answer.outcome == Submission.DUPLICATE
+        (found,) = await store.job_batches(flows=True)
+        assert (found.total, found.state) == (0, JobBatchState.FINISHED)
+        assert await is_clean(store)
+
+    async def test_a_named_flow_goes_with_the_call_that_is_refused(self, store: QueueStore, keys: Keys) -> None:
+        with pytest.raises(NotFound):
+            await store.submit([job_with(keys, batch=keys.take(), flow_title="lost", after=after(7))])
+        assert await store.job_batches(flows=True) == []

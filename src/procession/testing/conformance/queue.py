@@ -1,12 +1,13 @@
 """The queue's half of the suite, to be imported with ``*`` beside the fixtures of the first half."""
 
 from procession.testing.conformance.administering import TestKeep, TestLook, TestOperate
-from procession.testing.conformance.flows import TestFlows
+from procession.testing.conformance.flows import TestFlows, TestNamedFlows
 from procession.testing.conformance.job_batches import TestJobBatches
 from procession.testing.conformance.limiting import TestPace, TestRules, TestSlots
 from procession.testing.conformance.recurring import TestRecurring, TestSweep
 from procession.testing.conformance.runs import (
     TestArchive,
+    TestAttempts,
     TestCancel,
     TestDeadline,
     TestLostRuns,
@@ -17,6 +18,7 @@ from procession.testing.conformance.unique_keys import TestSubmit, TestTurns, Te
 
 __all__ = [
     "TestArchive",
+    "TestAttempts",
     "TestCancel",
     "TestDeadline",
     "TestFlows",
@@ -24,6 +26,7 @@ __all__ = [
     "TestKeep",
     "TestLook",
     "TestLostRuns",
+    "TestNamedFlows",
     "TestOperate",
     "TestPace",
     "TestRecurring",

@@ -11,7 +11,7 @@ from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.jobs.options import KEEP_OUTPUT_MS
 from procession.store.rows import JobAdjustment, JobEnd, JobOutcome
-from procession.store.rows.queue import Answer, Deletion, LogLine, RunReport
+from procession.store.rows.queue import Answer, Deletion, FailedAttempt, LogLine, RunReport
 from procession.testing.conformance.queue_stage import (
     QueueStore,
     details,
@@ -238,6 +238,63 @@ class TestReport:
         clock.advance(60_000)
         await store.expire_archive(10)
         assert await store.job_log(job.key) == []
+
+
+class TestAttempts:
+    """What failed attempts leave."""
+
+    async def test_attempts_that_failed_are_kept_each_with_its_error(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        job = job_with(keys, keep_ms=60_000)
+        await store.submit([job])
+        for attempt in (1, 2):
+            await _fail(store, attempt, f"broken {attempt} Ω\0")
+            clock.advance(1)
+        first, second = await store.job_attempts(job.key)
+        assert (first.job, first.attempt, first.worker, first.type) == (job.key, 1, "worker", "ValueError")
+        assert first.message.startswith("broken 1 Ω")
+        assert (second.attempt, second.at - first.at, second.lease > first.lease) == (2, 1, True)
+        (run,) = await take(store, 1)
+        await end(store, run)
+        assert len(await store.job_attempts(job.key)) == 2
+        clock.advance(60_000)
+        await store.expire_archive(10)
+        assert await store.job_attempts(job.key) == []
+
+    async def test_attempts_go_with_a_job_that_leaves_nothing_else(self, store: QueueStore, keys: Keys) -> None:
+        job = new_job(keys)
+        await store.enqueue([job])
+        await _fail(store, 1, "broken")
+        (run,) = await take(store, 1)
+        assert await end(store, run)
+        assert await store.job_attempts(job.key) == []
+        assert await is_clean(store)
+
+    async def test_of_many_attempts_the_last_ones_are_kept(self, store: QueueStore, keys: Keys) -> None:
+        job = new_job(keys)
+        await store.enqueue([job])
+        for attempt in range(1, limits.JOB_ATTEMPTS_KEPT_MAX + 4):
+            await _fail(store, attempt, str(attempt))
+        found = [each.attempt for each in await store.job_attempts(job.key)]
+        assert found == list(range(4, limits.JOB_ATTEMPTS_KEPT_MAX + 4))
+
+    async def test_an_attempt_counts_under_its_lease_and_once(self, store: QueueStore, keys: Keys) -> None:
+        await store.enqueue([new_job(keys)])
+        (run,) = await take(store, 1)
+        failed = FailedAttempt(attempt=1, worker="", type="", message="")
+        for lease, answer in ((run.lease + 1, Answer.STALE), (run.lease, Answer.APPLIED), (run.lease, Answer.APPLIED)):
+            (found,) = await store.report([RunReport(key=run.key, lease=lease, failed=failed)])
+            assert found.answer == answer
+        assert len(await store.job_attempts(run.key)) == 1
+
+
+async def _fail(store: QueueStore, attempt: int, message: str) -> None:
+    """Claim the only job there is, and let its attempt fail."""
+    (run,) = await take(store, 1)
+    failed = FailedAttempt(attempt=attempt, worker="worker", type="ValueError", message=message)
+    await store.report([RunReport(key=run.key, lease=run.lease, failed=failed)])
+    assert await end(store, run, JobEnd.RETRY, error=message, retries=3)
 
 
 class TestCancel:

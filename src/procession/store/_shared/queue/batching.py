@@ -7,7 +7,7 @@ from collections import Counter
 from procession import limits
 from procession.errors import Conflict, InvalidValue, NotFound
 from procession.store._shared.queue.ending import end_jobs
-from procession.store._shared.queue.rows import lock_batches, write_batches
+from procession.store._shared.queue.rows import BatchRow, lock_batches, write_batches
 from procession.store._shared.queue.script import Script, ask_for
 from procession.store.rows.queue import JobBatchState, NewJobBatch
 
@@ -25,9 +25,20 @@ def open_batch(batch: NewJobBatch, now: int) -> Script[bool]:
         yield from _check_depth(batch.parent)
         parent.total += 1
         yield from write_batches([parent])
-    row = {"key": batch.key, "parent": batch.parent, "created_at": now, "title": batch.title, "tenant": batch.tenant}
-    yield from ask_for("add_batches", [row])
+    yield from ask_for("add_batches", [_row(batch, now, is_flow=False)])
     return True
+
+
+def open_flow(flow: NewJobBatch, now: int) -> Script[BatchRow]:
+    """Open a batch that is a flow, for the jobs that come with it."""
+    yield from ask_for("add_batches", [_row(flow, now, is_flow=True)])
+    return (yield from lock_batches([flow.key]))[flow.key]
+
+
+def seal_flow(flow: BatchRow, now: int) -> None:
+    """All its jobs are counted; one of which all were duplicates is over."""
+    flow.state = JobBatchState.SEALED if flow.total else JobBatchState.FINISHED
+    flow.finished_at = 0 if flow.total else now
 
 
 def seal_batch(key: int, now: int) -> Script[list[str]]:
@@ -40,6 +51,11 @@ def seal_batch(key: int, now: int) -> Script[list[str]]:
     batch.state = JobBatchState.SEALED
     yield from write_batches([batch])
     return sorted((yield from end_jobs([], now, {key: Counter()})))
+
+
+def _row(batch: NewJobBatch, now: int, *, is_flow: bool) -> dict[str, object]:
+    fields = {"key": batch.key, "parent": batch.parent, "created_at": now, "title": batch.title, "tenant": batch.tenant}
+    return {**fields, "is_flow": int(is_flow)}
 
 
 def _check_depth(key: int) -> Script[None]:

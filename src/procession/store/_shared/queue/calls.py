@@ -46,6 +46,7 @@ from procession.store.rows.queue_reading import (
     QueueFilter,
     QueueStats,
     StatRow,
+    StoredAttempt,
     StoredJobBatch,
     StoredLimit,
     StoredLogLine,
@@ -121,10 +122,10 @@ class QueueCalls(WatchCalls):
         return await self._run_script(lambda now: batching.seal_batch(batch, now))
 
     async def job_batches(
-        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100
+        self, *, keys: Sequence[int] = (), tenant: str = "", after: int = 0, limit: int = 100, flows: bool = False
     ) -> list[StoredJobBatch]:
         """Batches of jobs, newest first."""
-        return await self._run_script(lambda _: views.batches(keys, tenant, after, limit), reads=True)
+        return await self._run_script(lambda _: views.batches(keys, tenant, after, limit, flows=flows), reads=True)
 
     # -- recurring jobs ---------------------------------------------------------------------------------------------
     async def put_recurring(
@@ -187,6 +188,10 @@ class QueueCalls(WatchCalls):
     async def job_log(self, job: int, *, after: int = 0, limit: int = 1000) -> list[StoredLogLine]:
         """The lines of a job's log."""
         return await self._run_script(lambda _: views.log(job, after, limit), reads=True)
+
+    async def job_attempts(self, job: int) -> list[StoredAttempt]:
+        """The attempts of a job that failed."""
+        return await self._run_script(lambda _: views.attempts(job), reads=True)
 
     async def delete_jobs(self, keys: Sequence[int], reason: str = "") -> list[Deletion]:
         """Delete jobs, or have their runs canceled."""

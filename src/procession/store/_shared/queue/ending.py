@@ -188,6 +188,8 @@ def _archive(gone: Sequence[End], now: int) -> Script[None]:
     yield from ask_for("archive_jobs", kept)
     yield from ask_for("delete_jobs", sorted(key_of(end.job) for end in gone))
     yield from ask_for("delete_logs", lost)
+    tried = [end.job.key for end in gone if end.job.has(Trait.TRIED)]
+    yield from ask_for("delete_attempts", sorted(set(tried).intersection(lost)))
 
 
 def _job_key(end: End) -> int:

@@ -142,6 +142,7 @@ def expire_archive(limit: int, now: int) -> Script[int]:
     keys = sorted(row[0] for row in rows)
     yield from ask_for("delete_archived", keys)
     yield from ask_for("delete_logs", keys)
+    yield from ask_for("delete_attempts", keys)
     yield from ask_for("expire_unique", [limit], now)
     yield from ask_for("expire_stats", [limit], now - limits.STAT_KEPT_MS)
     yield from ask_for("expire_limits", [limit], (now - _KEPT_WITHOUT_USE_MS) * 1_000)

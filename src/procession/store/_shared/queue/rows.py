@@ -86,6 +86,7 @@ class BatchRow(msgspec.Struct):
     finished_at: int
     title: str
     tenant: str
+    is_flow: int = 0  # only written
 
     @property
     def is_final(self) -> bool:

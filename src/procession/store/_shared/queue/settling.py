@@ -26,6 +26,7 @@ from procession.store._shared.texts import crash_error
 from procession.store.rows import JobEnd, JobOutcome, Rescue
 from procession.store.rows.queue import Answer, LogLine, ReportAnswer, RunReport
 
+SHORT = 200  # characters of a worker's name, and of an error's type
 DROPPED = "(the lines after this one were dropped: JOB_LOG_LINES_MAX)"
 
 
@@ -102,6 +103,7 @@ def report(reports: Sequence[RunReport], now: int) -> Script[list[ReportAnswer]]
             answers.append(ReportAnswer(answer=Answer.APPLIED, cancel_reason=reason))
     yield from ask_for("report_runs", [_reported(each, held[each.key]) for each in sorted(applied, key=_key_of)])
     yield from _write_logs([each for each in applied if each.log], now)
+    yield from _write_attempts([each for each in applied if each.failed is not None], now)
     return answers
 
 
@@ -239,8 +241,29 @@ def _reported(each: RunReport, job: JobRow) -> dict[str, object]:
         "progress": each.progress if each.progress >= 0 else None,
         "progress_text": clean_text(each.progress_text) if each.progress_text is not None else None,
         "checkpoint": each.checkpoint.decode() if each.checkpoint is not None else None,
-        "traits": int(job.traits | Trait.LOGGED) if each.log else None,
+        "traits": int(job.traits | added) if (added := _traits_of(each, job)) else None,
     }
+
+
+def _traits_of(each: RunReport, job: JobRow) -> int:
+    """What goes with the job from now on. A job of a process has no traits: its steps end it, and a sweep forgets."""
+    if job.instance:
+        return 0
+    return (Trait.LOGGED if each.log else 0) | (Trait.TRIED if each.failed is not None else 0)
+
+
+def _write_attempts(reports: Sequence[RunReport], now: int) -> Script[None]:
+    rows: list[dict[str, object]] = []
+    for each in sorted(reports, key=_key_of):
+        failed = each.failed
+        if failed is not None:
+            texts = {"worker": clean_text(failed.worker)[:SHORT], "type": clean_text(failed.type)[:SHORT]}
+            message = clean_text(failed.message)[: limits.JOB_ATTEMPT_CHARS_MAX]
+            row = {"job": each.key, "lease": each.lease, "attempt": failed.attempt, "at": now, "message": message}
+            rows.append({**row, **texts})
+    yield from ask_for("add_attempts", rows)
+    many = [each.key for each in reports if each.lease > limits.JOB_ATTEMPTS_KEPT_MAX]
+    yield from ask_for("trim_attempts", sorted(many), limits.JOB_ATTEMPTS_KEPT_MAX)
 
 
 def _write_logs(reports: Sequence[RunReport], now: int) -> Script[None]:

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from procession.errors import Conflict, Unavailable
+from procession.errors import Conflict, NotFound, Unavailable
+from procession.ids import FIRST_PARTITION, key_of
 from procession.jobs.flows import Effect, effect_of, order_of
 from procession.jobs.kinds import JobState
 from procession.jobs.limits import LimitState, place
 from procession.jobs.options import JobOptions, Trait, due_of, traits_of
 from procession.jobs.transitions import waiting_state
 from procession.jobs.unique import Meeting, meet, pushed_back
+from procession.store._shared.queue.batching import open_flow, seal_flow
 from procession.store._shared.queue.ending import End, doom_reason, end_jobs, unpark
 from procession.store._shared.queue.fairness import take_turns
 from procession.store._shared.queue.limiting import newest_limits
@@ -33,7 +35,7 @@ from procession.store._shared.queue.rows import (
 )
 from procession.store._shared.queue.script import Script, ask_for
 from procession.store.rows import JobFence, NewJob
-from procession.store.rows.queue import JobBatchState, Submission, Submitted
+from procession.store.rows.queue import JobBatchState, NewJobBatch, Submission, Submitted
 
 _TRIES = 5  # somebody frees a unique key just while we look at who holds it
 
@@ -65,6 +67,7 @@ class Plan(msgspec.Struct):
     answers: dict[int, Submitted]
     drafts: dict[int, Draft]
     stands_for: dict[int, int]  # duplicate -> the job that holds its key
+    flows: set[int] = set()  # that come to be in this call
 
     def drop(self, draft: Draft, holder: int, outcome: Submission, state: int) -> None:
         """The job is not inserted; the holder stands for it."""
@@ -88,7 +91,7 @@ def submit(jobs: Sequence[NewJob], now: int, closes: JobFence | None = None) -> 
             plan.drafts[job.key] = _draft(job, now)
     yield from _meet_holders(plan)
     limits = yield from newest_limits((rule for each in plan.drafts.values() for rule in each.options.limits), now)
-    batches = yield from _hold_batches(plan)
+    batches = yield from _hold_batches(plan, _flows_of(jobs))
     yield from _find_parents(plan, batches)
     _place_all(plan, limits)
     yield from take_turns(plan.drafts.values(), now)
@@ -106,6 +109,7 @@ def _draft(job: NewJob, now: int) -> Draft:
         options,
         deadline_at=min(deadlines, default=0),
         priority=job.priority if options.ageing_ms else 0,
+        flow_title="",
     )
     return Draft(job, options, traits_of(options), job.run_at or now + job.delay_ms, priority=job.priority)
 
@@ -245,11 +249,23 @@ def _reschedule(row: JobRow, due: int, now: int) -> Script[None]:
 # --- batches and parents ----------------------------------------------------------------------------------------------
 
 
-def _hold_batches(plan: Plan) -> Script[dict[int, BatchRow]]:
+def _flows_of(jobs: Sequence[NewJob]) -> dict[int, NewJobBatch]:
+    """The flows that come to be with jobs of this call, by key."""
+    return {
+        job.options.batch: NewJobBatch(key=job.options.batch, title=job.options.flow_title, tenant=job.tenant)
+        for job in jobs
+        if job.options is not None and job.options.flow_title
+    }
+
+
+def _hold_batches(plan: Plan, flows: dict[int, NewJobBatch]) -> Script[dict[int, BatchRow]]:
     """Lock the batches that new jobs join or come after. Raises Conflict where one to join is not open."""
     joined = {draft.options.batch for draft in plan.drafts.values()} - {0}
     named = {after.key for draft in plan.drafts.values() for after in draft.options.after}
-    batches = yield from lock_batches(joined | (named - plan.drafts.keys()))
+    batches = yield from lock_batches(joined | flows.keys() | (named - plan.drafts.keys()))
+    for key in sorted(flows.keys() - batches.keys()):
+        batches[key] = yield from open_flow(flows[key], plan.now)
+        plan.flows.add(key)
     for key in sorted(joined):
         batch = batches.get(key)
         if batch is None or batch.state != JobBatchState.OPEN:
@@ -270,6 +286,7 @@ def _find_parents(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:
     reasons: dict[int, str] = {}
     for row in (yield from ask_for("find_archived", sorted(outside - states.keys()))):
         states[row[0]], reasons[row[0]] = row[1], row[3] or ""
+    yield from _expect_given(outside - states.keys())
     states |= {key: _state_of(batch) for key, batch in batches.items()}
     for key in order_of({key: [parent for parent, _ in after] for key, after in wanted.items()}):
         draft = drafts[key]
@@ -284,6 +301,17 @@ def _find_parents(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:
     for parent in parents & drafts.keys():
         drafts[parent].traits |= Trait.PARENT
     yield from ask_for("mark_parents", sorted(parents - drafts.keys() - batches.keys()))
+
+
+def _expect_given(keys: set[int]) -> Script[None]:
+    """Whoever had one of these keys has ended long ago, if ever there was somebody. Raises NotFound."""
+    if not keys:
+        return
+    ((counter,),) = yield from ask_for("next_key", [0])
+    for key in sorted(keys):
+        if not key_of(FIRST_PARTITION, 0) < key < key_of(FIRST_PARTITION, counter):
+            message = f"Expected the key of a job, or of a batch of jobs, to come after, found {key}, which nobody had"
+            raise NotFound(message)
 
 
 def _weigh(draft: Draft, parent: int, *, either: bool, state: int, reason: str) -> None:
@@ -307,7 +335,9 @@ def _join_batches(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:
     joined = Counter(draft.options.batch for draft in plan.drafts.values() if draft.options.batch)
     for key, count in joined.items():
         batches[key].total += count
-    yield from write_batches(batches[key] for key in sorted(joined))
+    for key in plan.flows:
+        seal_flow(batches[key], plan.now)
+    yield from write_batches(batches[key] for key in sorted(joined.keys() | plan.flows))
 
 
 def _doom(plan: Plan) -> Script[None]:

@@ -23,6 +23,8 @@ from procession.store._shared.queue.rows import job_rows, lock_batches, lock_job
 from procession.store._shared.queue.script import Script, ask_for
 from procession.store.rows.queue import JobBatchState, SweepReport
 
+_FORGET_ROUNDS = 20  # of a page of jobs, in one sweep
+
 
 def sweep(now: int) -> Script[SweepReport]:
     """Look at everything, a page of each kind, and repair it."""
@@ -45,7 +47,17 @@ def sweep(now: int) -> Script[SweepReport]:
     logs = yield from ask_for("find_lost_logs", page)
     yield from ask_for("delete_logs", sorted({row[0] for row in logs}))
     report.lost_rows = len(logs)
+    yield from _forget_attempts()
     return report
+
+
+def _forget_attempts() -> Script[None]:
+    """Attempts of jobs that are gone: a step that ends a job of a process leaves them, so that it costs nothing."""
+    for _ in range(_FORGET_ROUNDS):
+        rows = yield from ask_for("find_lost_attempts", [limits.PAGE_MAX])
+        yield from ask_for("delete_attempts", [row[0] for row in rows])
+        if len(rows) < limits.PAGE_MAX:
+            break
 
 
 def _put_states_right(now: int) -> Script[int]:

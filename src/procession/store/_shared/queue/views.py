@@ -18,6 +18,7 @@ from procession.store.rows.queue_reading import (
     ParentResult,
     QueueStats,
     StatRow,
+    StoredAttempt,
     StoredJobBatch,
     StoredLimit,
     StoredLogLine,
@@ -33,6 +34,12 @@ def log(key: int, after: int, limit: int) -> Script[list[StoredLogLine]]:
     """The lines of a job's log."""
     rows = yield from ask_for("list_log", [key], after, limit)
     return [StoredLogLine(job=row[0], number=row[1], at=row[2], level=row[3], text=row[4]) for row in rows]
+
+
+def attempts(key: int) -> Script[list[StoredAttempt]]:
+    """The attempts of a job that failed."""
+    rows = yield from ask_for("list_attempts", [key])
+    return [StoredAttempt(**dict(zip(StoredAttempt.__struct_fields__, row, strict=True))) for row in rows]
 
 
 def canceled_runs(node: int) -> Script[list[CanceledRun]]:
@@ -58,10 +65,10 @@ def parent_results(child: int) -> Script[list[ParentResult]]:
     return [found.get(key) or msgspec.structs.replace(gone, key=key) for key in keys]
 
 
-def batches(keys: Sequence[int], tenant: str, after: int, limit: int) -> Script[list[StoredJobBatch]]:
+def batches(keys: Sequence[int], tenant: str, after: int, limit: int, *, flows: bool) -> Script[list[StoredJobBatch]]:
     """Batches of jobs, newest first."""
     which = {"keys": list(keys), "tenant": tenant, "after": after, "limit": limit}
-    return [_batch(row) for row in (yield from ask_for("list_job_batches", [which]))]
+    return [_batch(row) for row in (yield from ask_for("list_flows" if flows else "list_job_batches", [which]))]
 
 
 def pauses() -> Script[list[Pause]]:
@@ -133,4 +140,5 @@ def _batch(row: Any) -> StoredJobBatch:  # noqa: ANN401 - a row of a statement
         finished_at=row[8],
         title=row[9],
         tenant=row[10],
+        is_flow=bool(row[11]),
     )
