@@ -15,10 +15,10 @@ def test_a_new_database_is_migrated_once(shop, command):
     assert status.json["upToDate"] is True
 
 
-def test_another_database_is_only_migrated_when_asked(command, postgres_url):
-    refused = command("instances", "--url", postgres_url)
+def test_another_database_is_only_migrated_when_asked(command, bare_postgres_url):
+    refused = command("instances", "--url", bare_postgres_url)
     assert refused.code == 3
     assert "procession db migrate" in refused.err
-    assert command("db", "status", "--url", postgres_url).code == 1
-    assert command("db", "migrate", "--url", postgres_url).code == 0
-    assert command("instances", "--url", postgres_url, "--json").json == []
+    assert command("db", "status", "--url", bare_postgres_url).code == 1
+    assert command("db", "migrate", "--url", bare_postgres_url).code == 0
+    assert command("instances", "--url", bare_postgres_url, "--json").json == []

@@ -71,7 +71,7 @@ class Project:
 def url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'depot.db'}"
-    return request.getfixturevalue("postgres_url")
+    return request.getfixturevalue("bare_postgres_url")
 
 
 @pytest.fixture

@@ -6,14 +6,12 @@ the mark says why. One about what only a store can show is marked ``stored`` and
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from procession.app.wiring import store_factory
 from procession.testing.store_world import StoreWorld
 from procession.testing.world import CoreWorld
 from tests.support.mariadb import MariadbDatabases
@@ -32,20 +30,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     names = names[1:] if definition.get_closest_marker("stored") else names
     marked = [pytest.param(name, marks=getattr(pytest.mark, name)) if name in SERVERS else name for name in names]
     metafunc.parametrize("runner", marked)
-
-
-@pytest.fixture(scope="session")
-def migrated_database(postgres_databases: PostgresDatabases) -> str:
-    """A database with our schema, to copy."""
-    url = postgres_databases.create()
-
-    async def migrate() -> None:
-        store = store_factory(url)()
-        await store.migrate()
-        await store.close()
-
-    asyncio.run(migrate())
-    return url
 
 
 @pytest.fixture
@@ -73,7 +57,7 @@ def make_world(
                 opened.callback(lenders.give_back, lent)
                 return lent
             databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
-            url = databases.create(template=request.getfixturevalue("migrated_database"))
+            url = databases.create(template=request.getfixturevalue("migrated_postgres_url"))
             opened.callback(databases.drop, url)
             return url
 

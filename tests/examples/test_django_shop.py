@@ -19,7 +19,7 @@ STORY = Path(__file__).with_name("django_story.py")
 def url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'shop.db'}"
-    return request.getfixturevalue("postgres_url")
+    return request.getfixturevalue("bare_postgres_url")
 
 
 def test_orders_are_placed_packed_and_sent_and_a_rollback_leaves_nothing(url):

@@ -165,16 +165,16 @@ def test_a_server_that_was_never_started_has_no_folder():
         _ = PostgresServer().directory
 
 
-async def test_each_test_has_an_empty_database_of_its_own(postgres_url, postgres_databases):
-    connection = await asyncpg.connect(postgres_url)
+async def test_each_test_has_an_empty_database_of_its_own(bare_postgres_url, postgres_databases):
+    connection = await asyncpg.connect(bare_postgres_url)
     try:
-        assert await connection.fetchval("select current_database()") == database_of(postgres_url)
+        assert await connection.fetchval("select current_database()") == database_of(bare_postgres_url)
         assert await connection.fetchval("select count(*) from pg_tables where schemaname = 'public'") == 0
         await connection.execute("create table mine (value int)")
     finally:
         await connection.close()
     other = postgres_databases.create()
-    copy = postgres_databases.create(template=postgres_url)
+    copy = postgres_databases.create(template=bare_postgres_url)
     assert one(other, "select to_regclass('mine')") is None
     assert one(copy, "select to_regclass('mine')") == "mine"
     postgres_databases.drop(other)

@@ -10,7 +10,9 @@ from psycopg import sql
 
 from procession.lab.postgres_server import PostgresServer
 
-FIXTURES = frozenset({"postgres_url", "postgres_databases", "postgres_server", "make_postgres_server"})
+FIXTURES = frozenset(
+    {"postgres_url", "bare_postgres_url", "postgres_databases", "postgres_server", "make_postgres_server"}
+)
 
 
 class PostgresDatabases:

@@ -46,7 +46,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'both.db'}"
-    return request.getfixturevalue("postgres_url")
+    return request.getfixturevalue("bare_postgres_url")
 
 
 class Running:

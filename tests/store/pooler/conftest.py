@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
@@ -28,26 +27,10 @@ def pooler(postgres_databases: PostgresDatabases) -> Iterator[PgBouncer]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def migrated_url(postgres_databases: PostgresDatabases) -> str:
-    """A database with our schema, to copy: a third of the time that migrating takes."""
-    url = postgres_databases.create()
-    asyncio.run(_migrate(url))
-    return url
-
-
-async def _migrate(url: str) -> None:
-    store = PostgresStore(url)
-    await store.migrate()
-    await store.close()
-
-
 @pytest.fixture
-def direct_url(postgres_databases: PostgresDatabases, migrated_url: str) -> Iterator[str]:
+def direct_url(postgres_url: str) -> str:
     """A migrated, empty database of the test's own, without a pooler."""
-    url = postgres_databases.create(template=migrated_url)
-    yield url
-    postgres_databases.drop(url)
+    return postgres_url
 
 
 @pytest.fixture

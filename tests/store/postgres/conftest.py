@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
 from procession.testing.conformance import ManualClock
-from tests.support.postgres import PostgresDatabases
 
 KEYS = 20_000
 
 MakeStore = Callable[..., Awaitable[PostgresStore]]
 
 
-@pytest.fixture(scope="session")
-def migrated_url(postgres_databases: PostgresDatabases) -> str:
-    """A database with our schema, to copy: a third of the time that migrating takes."""
-    url = postgres_databases.create()
-    asyncio.run(_migrate(url))
-    return url
-
-
-async def _migrate(url: str) -> None:
-    store = PostgresStore(url)
-    await store.migrate()
-    await store.close()
-
-
 @pytest.fixture
-def url(postgres_databases: PostgresDatabases, migrated_url: str) -> Iterator[str]:
+def url(postgres_url: str) -> str:
     """A migrated, empty database of the test's own."""
-    url = postgres_databases.create(template=migrated_url)
-    yield url
-    postgres_databases.drop(url)
+    return postgres_url
 
 
 @pytest.fixture

@@ -86,10 +86,12 @@ async def written(url: str, store: PostgresStore, *, odd: bool, opens: int, owne
 
 @pytest.mark.parametrize(("owner", "tenant"), [(OWNER, ""), (0, "acme")])
 @pytest.mark.parametrize("opens", [0, 2])
-async def test_both_ways_write_the_same_rows(postgres_databases, migrated_url, make_store, opens, owner, tenant):
+async def test_both_ways_write_the_same_rows(
+    postgres_databases, migrated_postgres_url, make_store, opens, owner, tenant
+):
     found: list[Any] = []
     for odd in (False, True):
-        url = postgres_databases.create(template=migrated_url)
+        url = postgres_databases.create(template=migrated_postgres_url)
         store = await make_store(url=url)
         found.append(await written(url, store, odd=odd, opens=opens, owner=owner, tenant=tenant))
         await store.close()

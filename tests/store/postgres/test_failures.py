@@ -216,25 +216,25 @@ async def test_a_connection_that_fails_names_the_server_and_not_the_password(ser
     assert "secret" not in str(failed.value)
 
 
-async def test_a_schema_that_is_missing_or_newer_refuses_the_program(postgres_url):
-    store = PostgresStore(postgres_url)
+async def test_a_schema_that_is_missing_or_newer_refuses_the_program(bare_postgres_url):
+    store = PostgresStore(bare_postgres_url)
     assert (await store.schema_version())[0] == 0
     with pytest.raises(SchemaMismatch, match="db migrate"):
         await store.open()
     assert await store.migrate() == MIGRATIONS
     await store.open()
-    connection = await asyncpg.connect(postgres_url)
+    connection = await asyncpg.connect(bare_postgres_url)
     await connection.execute("insert into procession.schema_version (version, name) values (99, 'of the future')")
     with pytest.raises(SchemaMismatch, match="update this program"):
-        await PostgresStore(postgres_url).open()
+        await PostgresStore(bare_postgres_url).open()
     with pytest.raises(SchemaMismatch):
         await store.migrate()
     await connection.close()
     await store.close()
 
 
-async def test_many_processes_migrate_an_empty_database_at_once(postgres_url):
-    stores = [PostgresStore(postgres_url) for _ in range(6)]
+async def test_many_processes_migrate_an_empty_database_at_once(bare_postgres_url):
+    stores = [PostgresStore(bare_postgres_url) for _ in range(6)]
     applied = await asyncio.gather(*(store.migrate() for store in stores))
     assert sorted(applied) == [[]] * 5 + [MIGRATIONS]
     await asyncio.gather(*(store.close() for store in stores))

@@ -45,9 +45,9 @@ EMPTY = "truncate procession.instance, procession.job, procession.history, proce
 
 
 @pytest.fixture(scope="module")
-def filled_url(postgres_databases: PostgresDatabases, migrated_url: str) -> Iterator[str]:
+def filled_url(postgres_databases: PostgresDatabases, migrated_postgres_url: str) -> Iterator[str]:
     """A database with 100,000 rows in each large table."""
-    url = postgres_databases.create(template=migrated_url)
+    url = postgres_databases.create(template=migrated_postgres_url)
     asyncio.run(execute(url, FILL, "analyze"))
     yield url
     postgres_databases.drop(url)

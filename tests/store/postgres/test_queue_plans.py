@@ -44,9 +44,9 @@ insert into procession.fair_place select 'q' || n % 10, 'f' || n, n from generat
 
 
 @pytest.fixture(scope="module")
-def filled_url(postgres_databases: PostgresDatabases, migrated_url: str) -> Iterator[str]:
+def filled_url(postgres_databases: PostgresDatabases, migrated_postgres_url: str) -> Iterator[str]:
     """A database with 100,000 rows in each large table of the queue."""
-    url = postgres_databases.create(template=migrated_url)
+    url = postgres_databases.create(template=migrated_postgres_url)
     asyncio.run(execute(url, FILL, "analyze"))
     yield url
     postgres_databases.drop(url)
