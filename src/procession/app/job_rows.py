@@ -43,6 +43,8 @@ class EnqueueOptions(JobWords, total=False):
 
 
 OPTIONS: Final = EnqueueOptions.__optional_keys__
+_LITTLE: Final = frozenset({("queue", str), ("priority", int), ("retries", int)})
+_SAY_NOTHING: Final = frozenset({dict, type(None)})
 
 
 def new_rows(
@@ -56,7 +58,7 @@ def new_rows(
     what: str = "the arguments of a job",
 ) -> list[NewJob]:
     """Jobs of one type without keys, one for each of ``args``. Raises InvalidValue, Misconfigured."""
-    is_usual = not options and (handler is None or not handler.defaults) and not any(map(defaults_of_type, args))
+    is_usual = _says_little(options) and (handler is None or not handler.defaults) and not _types_say_more(args)
     if not is_usual or type.__class__ is not str:  # the pattern of a usual one is looked up by its type
         _check_type(type)
     if unknown := options.keys() - OPTIONS:
@@ -68,8 +70,10 @@ def new_rows(
     raw = plain_objects(args, what)
     sealed = seal_all(codec, raw, what)
     if is_usual:
+        said = options.get
         queue, retries = (DEFAULT_QUEUE, None) if handler is None else (handler.queue, handler.retries)
-        pattern = _usual_pattern(type, queue, retries or RETRIES, tenant)
+        retries = said("retries") or retries or RETRIES
+        pattern = _usual_pattern(type, said("queue") or queue, said("priority", 0), retries, tenant)
         return [structs.replace(pattern, args=each) for each in sealed]
     patterns = _patterns(type, args, raw, options, handler, tenant)
     return [structs.replace(pattern, args=each) for pattern, each in zip(patterns, sealed, strict=True)]
@@ -80,15 +84,25 @@ def _check_type(type: object) -> None:  # noqa: A002 - as above
     arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
 
 
+def _says_little(options: Mapping[str, Any]) -> bool:
+    """Whether a call says at most plain words of ``_LITTLE``: of such jobs the pattern is kept."""
+    return _LITTLE.issuperset(zip(options, map(builtins.type, options.values()), strict=True))
+
+
+def _types_say_more(args: Sequence[Any]) -> bool:
+    return not _SAY_NOTHING.issuperset(map(builtins.type, args)) and any(map(defaults_of_type, args))
+
+
 @lru_cache(maxsize=1_000)
-def _usual_pattern(type: str, queue: str, retries: int, tenant: str) -> NewJob:  # noqa: A002 - as above
-    """What a job is like of which neither its call nor its handler says anything. Shared: never change it."""
+def _usual_pattern(type: str, queue: str, priority: int, retries: int, tenant: str) -> NewJob:  # noqa: A002 - as above
+    """What a job is like of which its call and its handler say no more than that. Shared: never change it."""
     _check_type(type)
     return NewJob(
         key=0,
         kind=JobKind.TASK,
         queue=queue_name(queue),
         type=type,
+        priority=arguments.whole(priority, "priority", -PRIORITY_MAX, PRIORITY_MAX),
         retries=arguments.whole(retries, "retries", 1, RETRIES_MAX),
         tenant=tenant,
     )

@@ -5,7 +5,7 @@ What a job is, and when it runs, the queue's rules say; here users' words are ma
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Unpack
 
 from procession.app import arguments
@@ -92,10 +92,16 @@ class Queueing(Inspection):
         and only when, the transaction of that connection commits. Raises InvalidValue, Misconfigured; Conflict for a
         batch of jobs that is not open; NotFound for a job or batch of another tenant.
         """
-        if connection is None and not self.handlers.enqueue_middleware:
-            (enqueued,) = await self._put(JobsToCome(type, [args], dict(options)))
-        else:
+        if connection is not None or self.handlers.enqueue_middleware:
             (enqueued,) = await self.enqueue_many(type, [args], connection=connection, **options)
+            return enqueued
+        rows = self._rows(type, [args], options)
+        row = rows[0]
+        if row.options is None and (key := self._engine.key_at_hand()):
+            row.key = key
+            await self._engine.put_jobs(rows)
+            return _enqueued(row)
+        (enqueued,) = await self._insert(await self._with_keys(rows, for_caller=False))
         return enqueued
 
     async def enqueue_many(
@@ -168,7 +174,10 @@ class Queueing(Inspection):
     # -- internal -------------------------------------------------------------------------------------------------
     async def _put(self, jobs: JobsToCome) -> list[EnqueuedJob]:
         """Put jobs into the queue, now."""
-        rows = await self._new_jobs(jobs, for_caller=False)
+        return await self._insert(await self._new_jobs(jobs, for_caller=False))
+
+    async def _insert(self, rows: list[NewJob]) -> list[EnqueuedJob]:
+        """Insert rows that have their keys."""
         if any(row.options is not None for row in rows):
             return answered(rows, await self._engine.submit_jobs(rows))
         await self._engine.enqueue(rows)
@@ -205,14 +214,16 @@ class Queueing(Inspection):
 
     async def _new_jobs(self, jobs: JobsToCome, *, for_caller: bool) -> list[NewJob]:
         """The rows of jobs of one type, with their keys. Raises InvalidValue, NotFound."""
-        rows = new_rows(
-            jobs.type,
-            jobs.args,
-            jobs.options,
-            handler=self.handlers.jobs.get(jobs.type),
-            tenant=self._tenant,
-            codec=self.codec,
+        return await self._with_keys(self._rows(jobs.type, jobs.args, jobs.options), for_caller=for_caller)
+
+    def _rows(self, type: str, args: Sequence[Any], options: Mapping[str, Any]) -> list[NewJob]:  # noqa: A002 - as above
+        """The rows of jobs of one type, without keys. Raises InvalidValue."""
+        return new_rows(
+            type, args, options, handler=self.handlers.jobs.get(type), tenant=self._tenant, codec=self.codec
         )
+
+    async def _with_keys(self, rows: list[NewJob], *, for_caller: bool) -> list[NewJob]:
+        """Rows with their keys, if what they name is there. Raises NotFound."""
         if self._tenant:
             await self._expect_own(key for row in rows for key in named_keys(row.options))
         engine = self._engine

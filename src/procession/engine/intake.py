@@ -48,13 +48,11 @@ class Intake:
             sizes=lambda entries: [len(entry.jobs) for entry in entries],
         )
 
-    async def enqueue(self, jobs: Sequence[NewJob], deadline: float) -> None:
-        """Insert jobs. Raises InvalidValue, Unavailable."""
-        if not jobs:
-            return
+    def put(self, jobs: Sequence[NewJob], deadline: float) -> asyncio.Future[None]:
+        """Insert jobs; done when they are durable. What is awaited raises InvalidValue, Unavailable."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._lane.put(Entry(jobs, future, deadline))
-        await future
+        return future
 
     def start(self) -> None:
         """Begin to insert."""
@@ -76,9 +74,8 @@ class Intake:
 
     async def _send(self, batch: list[Entry]) -> None:
         """One insert; one that is refused is repeated call by call, so that only the culprit fails."""
-        jobs = [job for entry in batch for job in entry.jobs]
-        self._outbox.claim_jobs(jobs)
-        self._inserting = {job.key for job in jobs if job.owner}
+        jobs = batch[0].jobs if len(batch) == 1 else [job for entry in batch for job in entry.jobs]
+        self._inserting = self._outbox.claim_jobs(jobs)
         try:
             await self._insert(batch, jobs)
         except BaseException as error:
@@ -102,19 +99,18 @@ class Intake:
             if not entry.future.done():
                 entry.future.set_result(None)
 
-    async def _insert(self, batch: list[Entry], jobs: list[NewJob]) -> None:
+    async def _insert(self, batch: list[Entry], jobs: Sequence[NewJob]) -> None:
         """Insert; while the database does not answer try again until the first caller loses patience.
 
         The keys are in the rows: a second try of an insert that was applied after all is refused as a duplicate, which
         the store answers by doing nothing.
         """
         patience = Patience(self._chance)
-        deadline = min(entry.deadline for entry in batch)
         while True:
             try:
                 await self._store.enqueue(jobs)
             except Unavailable:
-                if asyncio.get_running_loop().time() >= deadline:
+                if asyncio.get_running_loop().time() >= min(entry.deadline for entry in batch):
                     raise
                 await patience.pause()
             except ProcessionError:

@@ -81,9 +81,10 @@ class Outbox:
             if (self._system if queue in SYSTEM_QUEUES else self._dispatcher).reserve(queue):
                 job.owner = node
 
-    def claim_jobs(self, jobs: Iterable[NewJob]) -> None:
-        """The same for jobs of no step."""
+    def claim_jobs(self, jobs: Iterable[NewJob]) -> set[int]:
+        """The same for jobs of no step; the keys of those that are leased."""
         node = self.node
+        leased: set[int] = set()
         if node:
             pauses = bool(self.paused_queues or self.paused_types)
             full: set[str] = set()
@@ -93,8 +94,10 @@ class Outbox:
                     continue
                 if self._slots(queue).reserve(queue):
                     job.owner = node
+                    leased.add(job.key)
                 else:
                     full.add(queue)
+        return leased
 
     def unclaim_jobs(self, jobs: Iterable[NewJob], *, doubtful: bool) -> None:
         """They were not written, or nobody knows (then they are returned): their slots are free again."""

@@ -189,7 +189,12 @@ class Requests:
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert plain jobs; they are durable when this returns. Raises InvalidValue, Unavailable."""
-        await self._intake.enqueue(jobs, self._deadline())
+        if jobs:
+            await self._intake.put(jobs, self._deadline())
+
+    def put_jobs(self, jobs: Sequence[NewJob]) -> asyncio.Future[None]:
+        """``enqueue`` without a coroutine of its own; at least one job."""
+        return self._intake.put(jobs, self._deadline())
 
     async def submit_jobs(self, jobs: Sequence[NewJob]) -> list[Submitted]:
         """Insert plain jobs with any options, all or none; what became of each, in order.
@@ -197,6 +202,11 @@ class Requests:
         Raises InvalidValue, Conflict for a batch of jobs that is not open, Unavailable.
         """
         return await self._submissions.submit(jobs, self._deadline())
+
+    def key_at_hand(self) -> int:
+        """A key for a row that a caller makes; 0 if there is none at this moment."""
+        keys = self.instances.keys_at_hand()
+        return 0 if keys is None else keys.take()
 
     async def take_keys(self, count: int) -> list[int]:
         """Keys for rows that a caller makes."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
 import pytest
+from msgspec import structs
 
+from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
-from procession.store.postgres._alike import CLOSE_COLUMNS, enqueue_columns, start_columns, step_columns
+from procession.store.postgres._alike import CLOSE_COLUMNS, enqueue_columns, is_copied, start_columns, step_columns
+from procession.store.postgres.store import COPY_MIN
 from procession.store.rows import JobFence, Step, StepOutcome
 from procession.testing.conformance.stage import new_job, next_step, service_job, start_step
 
@@ -167,6 +171,54 @@ async def test_jobs_of_no_step_are_the_same_both_ways(url, make_store, common: d
         await connection.close()
     assert len(found[0]) == 3
     assert found[0] == found[1]
+
+
+STRANGE = [
+    b"",
+    b'{"path": "C:\\\\new\\\\table", "lines": "a\\nb\\tc", "quote": "\\""}',
+    b'{\n\t"n":\r\n3}',
+    '{"name": "Zoë 🙂"}'.encode(),
+    b'{"null": null, "mark": "\\\\N"}',
+]
+
+
+@pytest.mark.parametrize("common", [{}, {"owner": OWNER, "tenant": "acme\\n", "priority": -7}])
+async def test_many_jobs_are_copied_and_are_the_same(url, make_store, common: dict[str, Any]):
+    store = await make_store()
+    keys = Keys(range(1_000, 10_000))
+    found: list[list[Any]] = []
+    for odd in (False, True):
+        keys.next = 1_000
+        like = new_job(keys, queue="a\\t\tb\n", type="\\N", **common)
+        jobs = [structs.replace(like, key=keys.take(), args=args) for args in STRANGE * (COPY_MIN // 4)]
+        assert is_copied(jobs[0])
+        more = [new_job(keys, queue="odd")] if odd else []
+        await store.enqueue([*jobs, *more])
+        connection = await asyncpg.connect(url)
+        found.append([json.loads(row[0]) for row in await connection.fetch(JOBS)])
+        since = await connection.fetch("select distinct created_at - run_at, created_at > now() from procession.job")
+        await connection.execute("truncate procession.job")
+        await connection.close()
+        assert [tuple(row) for row in since] == [(timedelta(0), False)]
+    assert len(found[0]) == len(STRANGE) * (COPY_MIN // 4)
+    assert found[0] == found[1]
+
+
+async def test_of_many_jobs_those_that_are_there_stay_and_a_value_that_is_refused_refuses_all(url, make_store):
+    store = await make_store()
+    keys = Keys(range(1_000, 10_000))
+    like = new_job(keys)
+    jobs = [structs.replace(like, key=keys.take()) for _ in range(COPY_MIN)]
+    await store.enqueue(jobs[:3])
+    await store.enqueue(jobs)
+    connection = await asyncpg.connect(url)
+    assert await connection.fetchval("select count(*) from procession.job") == COPY_MIN
+    broken = [structs.replace(like, key=keys.take(), args=b'{"n":1}') for _ in range(COPY_MIN)]
+    broken[7].args = b'{"n":'
+    with pytest.raises(InvalidValue):
+        await store.enqueue(broken)
+    assert await connection.fetchval("select count(*) from procession.job") == COPY_MIN
+    await connection.close()
 
 
 async def test_jobs_sent_again_are_there_once(url, make_store):

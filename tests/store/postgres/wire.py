@@ -1,6 +1,7 @@
 """A proxy between a store and its server that counts round trips and can go silent, as a broken network does.
 
-A round trip is a message that asks for an answer: a Query, a Sync or a Flush of PostgreSQL's protocol (version 3).
+A round trip is a message that asks for an answer: a Query, a Sync, a Flush or a CopyDone of PostgreSQL's protocol
+(version 3).
 Nothing is faked: the bytes pass through as they are.
 """
 
@@ -10,7 +11,7 @@ import asyncio
 from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 
-ASKS_FOR_AN_ANSWER = frozenset(b"QSH")
+ASKS_FOR_AN_ANSWER = frozenset(b"QSHc")
 STARTUP_BYTES = 4  # the startup message has a length and no type
 
 

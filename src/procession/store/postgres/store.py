@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -16,7 +17,7 @@ from procession.store._shared.refusals import check_jobs, check_start_request, c
 from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.postgres import _reading as reading
-from procession.store.postgres._alike import enqueue_columns
+from procession.store.postgres._alike import COPIED, enqueue_columns, enqueue_copy, is_copied
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
 from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
@@ -61,6 +62,8 @@ from procession.store.rows import (
 DEADLINE_S: Final = 15.0
 CONNECT_S: Final = 5.0
 COMMIT_LANES: Final = 3  # starts, steps and wide steps may be under way at once; more only makes batches smaller
+COPY_MIN: Final = 500  # jobs that are alike: so many and more are copied, for a second round trip
+_key_of: Final[Callable[[NewJob], int]] = attrgetter("key")
 _FINDABLE: Final = ("job", "user_task", "incident", "subscription")
 
 
@@ -241,22 +244,31 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
     # -- jobs -----------------------------------------------------------------------------------------------------
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert jobs that belong to no step."""
-        check_jobs(list(jobs))
-        check_plain(jobs)
-        if why := refusal_of_json(job.args for job in jobs):
-            raise InvalidValue(f"{why}, got it in the arguments of a job")
         if not jobs:
             return
         rows, now = sorted(jobs, key=_key_of), self._bound_now()
-        alike = enqueue_columns(rows, now)
-        if alike is not None:
-            try:
-                await self._enqueues.fetch("enqueue_alike", *alike)
-            except InvalidValue:  # a value, or a job that is there already: the other statement tells them apart
-                pass
-            else:
+        alike = check_jobs(rows)
+        if not alike:
+            check_plain(rows)
+        if b"\\u" in b"".join([job.args for job in rows]) and (why := refusal_of_json(job.args for job in rows)):
+            raise InvalidValue(f"{why}, got it in the arguments of a job")
+        try:
+            if await self._enqueue_alike(rows, now, alike=alike):
                 return
+        except InvalidValue:  # a value, or a job that is there already: the other statement tells them apart
+            pass
         await self._enqueues.fetch("enqueue", now, *job_columns(rows))
+
+    async def _enqueue_alike(self, rows: list[NewJob], now: int | None, *, alike: bool) -> bool:
+        """Insert jobs that are alike, if they are. Raises InvalidValue where one of them is there already."""
+        if alike and len(rows) >= COPY_MIN and now is None and is_copied(rows[0]):
+            await self._enqueues.copy("job", COPIED, enqueue_copy(rows))
+            return True
+        columns = enqueue_columns(rows, now, alike=alike)
+        if columns is None:
+            return False
+        await self._enqueues.fetch("enqueue_alike", *columns)
+        return True
 
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""
@@ -409,7 +421,7 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
         self._queue = self._group(2, hot)
         self._floors = Floors(may_be_used=self._clock is None)  # a clock turned by hand wants what is ready at once
         self._rest = self._group(self._pool_size, free)
-        self._hints = self._group(1, {})
+        self._hints = self._group(1, {"synchronous_commit": "off"})  # NOTIFY alone would wait for the disk
         self._groups = (
             *(self._lanes, self._claims, self._finishes, self._enqueues, self._loads),
             *(self._duties, self._queue, self._rest, self._hints),
@@ -425,10 +437,6 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
     def _bound_now(self) -> int | None:
         """The instant to bind: none in production, where the database's own clock counts."""
         return self._clock() if self._clock is not None else None
-
-
-def _key_of(row: NewJob) -> int:
-    return row.key
 
 
 def _without_comments(sql: str) -> str:
