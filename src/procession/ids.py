@@ -60,8 +60,10 @@ class Keys:
 
     def take_many(self, count: int) -> list[int]:
         """The next unused keys. Raises Bug when the stock is empty."""
-        start = self.next
-        if self.end - start < count:
-            return [self.take() for _ in range(count)]
-        self.next = start + count
-        return list(range(start, self.next))
+        taken: list[int] = []
+        while len(taken) < count:
+            taken.append(self.take())  # the first of a further block, if this one is used up
+            end = min(self.end, self.next + count - len(taken))
+            taken += range(self.next, end)
+            self.next = end
+        return taken

@@ -178,10 +178,10 @@ class Queueing(Inspection):
 
     async def _insert(self, rows: list[NewJob]) -> list[EnqueuedJob]:
         """Insert rows that have their keys."""
-        if any(row.options is not None for row in rows):
+        if any([row.options is not None for row in rows]):  # noqa: C419 - a generator costs a call for each of thousands
             return answered(rows, await self._engine.submit_jobs(rows))
         await self._engine.enqueue(rows)
-        return [_enqueued(row) for row in rows]
+        return [EnqueuedJob(job_key=row.key, type=row.type, queue=row.queue) for row in rows]
 
     def _prepared(self, rows: Sequence[NewJob]) -> PreparedJobs:
         """The statements for rows that have their keys. Raises Misconfigured for the memory store."""

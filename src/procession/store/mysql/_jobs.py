@@ -16,7 +16,7 @@ from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import crash_error
 from procession.store.mysql._failures import Duplicate
 from procession.store.mysql._sessions import Answer, Session, Sessions
-from procession.store.mysql._statements import Literals, number, quoted, text
+from procession.store.mysql._statements import Literals, Written, number, quoted, text
 from procession.store.rows import (
     ClaimedJob,
     JobAdjustment,
@@ -30,6 +30,7 @@ from procession.store.rows import (
 
 ROWS_MAX: Final = 1_000  # of one insert
 CASES_MAX: Final = 64  # of one update; finding a row's case takes time that grows with their number
+LISTED_BYTES_MAX: Final = 500  # of the arguments of jobs of a bulk: longer ones the server would list on disk
 _TRIES: Final = 3  # of an enqueue some of whose keys are in use
 
 _READY, _RUNNING, _SCHEDULED, _FAILED = (
@@ -39,16 +40,16 @@ _NULL: Final = b"NULL"
 _NOW: Final = b"@now"
 
 
-def put_rows(session: Session, name: str, rows: Sequence[Literals], rows_max: int = ROWS_MAX) -> None:
+def put_rows(session: Session, name: str, rows: Sequence[Literals], rows_max: int = ROWS_MAX, **values: object) -> None:
     """Gather a statement for many rows, in pieces of so many rows, and of no more bytes than the server takes well."""
     bytes_max = session.statement_bytes_max
     for start in range(0, len(rows), rows_max):
         piece = rows[start : start + rows_max]
         if sum(map(len, chain.from_iterable(piece))) <= bytes_max:
-            session.put(name, piece)
+            session.put(name, piece, **values)
         else:
             for part in _parts(piece, bytes_max):
-                session.put(name, part)
+                session.put(name, part, **values)
 
 
 def _parts(rows: Sequence[Literals], bytes_max: int) -> list[list[Literals]]:
@@ -76,20 +77,26 @@ def put_jobs(session: Session, jobs: Iterable[NewJob]) -> None:
     put_rows(session, "insert_jobs", [_row(job) for job in sorted(jobs, key=_key_of)])
 
 
-async def enqueue(sessions: Sessions, jobs: Sequence[NewJob]) -> None:
-    """Insert jobs that are not there yet."""
+async def enqueue(sessions: Sessions, jobs: Sequence[NewJob], *, alike: bool = False) -> None:
+    """Insert jobs that are not there yet. ``alike``: they are, see ``_shared/bulk.py``."""
     if not jobs:
         return
     left = sorted(jobs, key=_key_of)
+    insert = _insert_bulk if alike and _is_short(jobs) else _insert
     for _ in range(_TRIES):
         try:
-            await sessions.transact(partial(_insert, jobs=left))
+            await sessions.transact(partial(insert, jobs=left))
         except Duplicate:
             left = await _unknown(sessions, left)
         else:
             return
     if left:
         await sessions.transact(partial(_insert, jobs=left))
+
+
+def _is_short(jobs: Sequence[NewJob]) -> bool:
+    """Whether their arguments keep the server's list of them in memory."""
+    return max(len(job.args) for job in jobs) <= LISTED_BYTES_MAX
 
 
 async def _unknown(sessions: Sessions, jobs: Sequence[NewJob]) -> list[NewJob]:
@@ -104,19 +111,38 @@ async def _insert(session: Session, jobs: Sequence[NewJob]) -> None:
     others: list[NewJob] = []
     shared_of: dict[tuple[object, ...], bytes] = {}
     for job in jobs:
-        if job.owner or job.instance or job.element_instance or job.definition or job.element:
+        if not _is_plain(job):
             others.append(job)
             continue
         like = (job.kind, job.priority, job.run_at, job.delay_ms, job.retries, job.queue, job.type, job.tenant)
         shared = shared_of.get(like)
         if shared is None:
-            state, run_at, due_at = _when(job)
-            names = (text(job.queue), text(job.type), text(job.tenant))
-            numbers = (number(job.kind), state, number(-job.priority), run_at, due_at, number(job.retries))
-            shared = shared_of[like] = b", ".join((*numbers, *names))
+            shared = shared_of[like] = _shared(job)
         plain.append((b"%d" % job.key, shared, quoted(job.args)))
     put_rows(session, "insert_plain_jobs", plain)
     put_jobs(session, others)
+
+
+async def _insert_bulk(session: Session, jobs: Sequence[NewJob]) -> None:
+    """As ``_insert``, of jobs that are alike."""
+    if not jobs or not session.is_mariadb or not _is_plain(jobs[0]):
+        await _insert(session, jobs)
+        return
+    rows = [(b"%d" % job.key, quoted(job.args)) for job in jobs]
+    put_rows(session, "insert_like_jobs", rows, shared=Written(_shared(jobs[0])))
+
+
+def _is_plain(job: NewJob) -> bool:
+    """Whether it is no process's and leased to nobody."""
+    return not (job.owner or job.instance or job.element_instance or job.definition or job.element)
+
+
+def _shared(job: NewJob) -> bytes:
+    """What jobs of a bulk have in common, written down once."""
+    state, run_at, due_at = _when(job)
+    names = (text(job.queue), text(job.type), text(job.tenant))
+    numbers = (number(job.kind), state, number(-job.priority), run_at, due_at, number(job.retries))
+    return b", ".join((*numbers, *names))
 
 
 async def claim(

@@ -36,6 +36,15 @@ class Blob:
         self.value = value
 
 
+class Written:
+    """Values that are written down already, with commas."""
+
+    __slots__ = ("sql",)
+
+    def __init__(self, sql: bytes) -> None:
+        self.sql = sql
+
+
 class Repeated:
     """A fragment that is written once per row."""
 
@@ -115,6 +124,8 @@ def literal(value: object) -> bytes:
         return b"NULL"
     if isinstance(value, Blob):
         return blob(value.value)
+    if isinstance(value, Written):
+        return value.sql
     if isinstance(value, float):
         return repr(value).encode()
     if isinstance(value, list | tuple):

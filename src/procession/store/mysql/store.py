@@ -227,9 +227,9 @@ class MysqlStore(MysqlQueue, Keeping, Operating):
     # -- jobs -----------------------------------------------------------------------------------------------------
     async def enqueue(self, jobs: Sequence[NewJob]) -> None:
         """Insert jobs that belong to no step."""
-        check_jobs(jobs)
+        alike = check_jobs(jobs)
         check_plain(jobs)
-        await jobs_of.enqueue(self._enqueues, jobs)
+        await jobs_of.enqueue(self._enqueues, jobs, alike=alike)
 
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
         """Change jobs where they are."""

@@ -80,4 +80,5 @@ def _claimed(row: Any) -> ClaimedJob:  # noqa: ANN401 - a row of a statement
         tenant=row[13],
         options=as_bytes(row[15]),
         checkpoint=as_bytes(row[16]),
+        crashes=row[17],
     )

@@ -6,10 +6,27 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
+from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
+from procession.limits import JOB_ARGS_BYTES_MAX
 from procession.store.port import Store
+from procession.store.rows import NewJob, StoredJob
 from procession.testing.conformance.stage import ManualClock, claim, jobs_of, new_job, read, the_job
+
+
+def expect_as_made(made: NewJob, found: StoredJob, now: int) -> None:
+    """A job is stored as it was given."""
+    due = made.run_at or now + made.delay_ms
+    ready = JobState.READY if due <= now else JobState.SCHEDULED
+    assert (found.state, found.run_at) == (JobState.RUNNING if made.owner else ready, due)
+    assert (found.priority, found.retries, found.owner) == (made.priority, made.retries, made.owner)
+    assert (found.kind, found.type, found.queue, found.tenant) == (made.kind, made.type, made.queue, made.tenant)
+    assert (found.instance, found.element_instance) == (made.instance, made.element_instance)
+    assert (found.element, found.definition) == (made.element, made.definition)
+    assert read(found.args) == read(made.args)
 
 
 class TestKeys:
@@ -72,23 +89,41 @@ class TestEnqueue:
         stored = await jobs_of(store)
         assert [job.key for job in stored] == [job.key for job in jobs]
         for made, found in zip(jobs, stored, strict=True):
-            due = made.run_at or clock() + made.delay_ms
-            ready = JobState.READY if due <= clock() else JobState.SCHEDULED
-            assert (found.state, found.run_at) == (JobState.RUNNING if made.owner else ready, due)
-            assert (found.priority, found.retries, found.owner) == (made.priority, made.retries, made.owner)
-            assert (found.kind, found.type, found.queue, found.tenant) == (
-                made.kind,
-                made.type,
-                made.queue,
-                made.tenant,
-            )
-            assert (found.instance, found.element_instance, found.element, found.definition) == (
-                made.instance,
-                made.element_instance,
-                made.element,
-                made.definition,
-            )
-            assert read(found.args) == read(made.args)
+            expect_as_made(made, found, clock())
+
+    async def test_of_a_bulk_whose_jobs_are_alike_each_is_as_it_was_given(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        node = await store.register("worker", b"{}")
+        alike: list[dict[str, Any]] = [
+            {},
+            {"priority": -3, "retries": 7, "tenant": "ac'me", "type": "a\\b", "queue": "Ω 🦊"},
+            {"delay_ms": 500},
+            {"run_at": clock() + 900},
+            {"owner": node},
+            {"instance": 11, "element_instance": 12, "element": "e", "definition": 13},
+        ]
+        awkward = [b"{}", b'{"a":"it\'s"}', b'{"a":"\\"b\\\\"}', '{"Ω":"🦊"}'.encode(), b'{"a":"%s ?"}']
+        long = b'{"a":"' + 2_000 * b"x" + b'"}'
+        jobs: list[NewJob] = []
+        for words in alike:
+            for args in (awkward, [*awkward, long]):
+                bulk = [new_job(keys, args=args[n % len(args)], **words) for n in range(30)]
+                await store.enqueue(bulk[4:8])  # an earlier try that nobody knows of
+                await store.enqueue(bulk[::-1])
+                jobs += bulk
+        stored = await jobs_of(store)
+        assert [job.key for job in stored] == [job.key for job in jobs]
+        for made, found in zip(jobs, stored, strict=True):
+            expect_as_made(made, found, clock())
+
+    async def test_what_cannot_be_stored_is_found_in_a_bulk(self, store: Store, keys: Keys) -> None:
+        for wrong in (b'{"a":"\0"}', b'{"a":"\xff"}', b'"' + JOB_ARGS_BYTES_MAX * b"x" + b'"'):
+            bulk = [new_job(keys, args=b"{}") for _ in range(30)]
+            bulk[17].args = wrong
+            with pytest.raises(InvalidValue):
+                await store.enqueue(bulk)
+        assert await store.count_jobs() == {}
 
     async def test_a_key_that_is_there_keeps_its_job_whatever_comes_under_it(self, store: Store, keys: Keys) -> None:
         job = new_job(keys, args=b'{"n":1}')
