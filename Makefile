@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= 2
+# A test waits about half of its time, for a database or a browser: more processes than cores keep the cores at work.
+JOBS ?= $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 2)
 ARGS ?=
 CHAOS_INSTANCES ?= 50000
 LARGE_INSTANCES ?= 100000
@@ -17,6 +18,9 @@ DOCS_INSTALLED := $(VENV)/.docs-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate
+
+# Where it is set, each of the hundreds of processes that the tests start compiles this program anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -32,7 +36,7 @@ demo: $(INSTALLED)  ## run an order process from start to end, on SQLite
 ui: $(INSTALLED)  ## build the web page into the package (ARGS=--force to build it anew)
 	$(BIN)/python ui/build.py $(ARGS)
 
-test: $(INSTALLED)  ## run every test, those on PostgreSQL included (ARGS="-k word", JOBS=2)
+test: $(INSTALLED)  ## run every test, those on PostgreSQL included (ARGS="-k word", JOBS=4)
 	$(BIN)/python ui/build.py --offline-ok
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 

@@ -58,7 +58,9 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session")
 def postgres_databases() -> Iterator[PostgresDatabases]:
     """Databases on the server that the whole run shares (each xdist worker has its own); it does not flush to disk."""
-    settings = {"shared_buffers": "256MB", "max_wal_size": "256MB"}  # what it keeps may lie in memory
+    # What it keeps may lie in memory. No database lives until it would be vacuumed, and each that is made or dropped
+    # waits for the process that would do it.
+    settings = {"shared_buffers": "256MB", "max_wal_size": "256MB", "autovacuum": "off"}
     with ExitStack() as stack:
         with scratch.temporary_folders_in_memory():
             server = stack.enter_context(PostgresServer(durable=False, settings=settings))

@@ -20,6 +20,7 @@ from tests.chaos.scene import SEED, active, prepare
 from tests.support.servers import SERVERS
 
 INSTANCES = int(os.environ.get("CHAOS_INSTANCES", "5000"))
+MARIADB_INSTANCES = int(os.environ.get("CHAOS_INSTANCES", "2000"))
 LONGEST_S = 60 + INSTANCES / 25
 LOOK_S = 0.05
 PACE_S = (0.5, 3.0)  # between two kills: a worker needs a second to begin, and the dead are rescued after two
@@ -85,13 +86,14 @@ class Killing:
 def test_killed_processes_lose_nothing_and_do_nothing_twice(url: str, tmp_path):
     asyncio.run(prepare(url))
     began = time.monotonic()
+    instances = MARIADB_INSTANCES if url.startswith("mysql") else INSTANCES
     with Herd(url, tmp_path) as herd:
-        Killing(herd, SEED, INSTANCES).run()
+        Killing(herd, SEED, instances).run()
         took = time.monotonic() - began
         found = asyncio.run(differences(url, read(herd.starts), read(herd.runs)))
         runs = read(herd.runs)
         print(  # noqa: T201 - figures, for whoever runs it with -s
-            f"seed {SEED}: {INSTANCES} instances, {herd.kills} kills, {len(runs)} runs of handlers, {took:.1f} s, "
+            f"seed {SEED}: {instances} instances, {herd.kills} kills, {len(runs)} runs of handlers, {took:.1f} s, "
             f"books in {time.monotonic() - began - took:.1f} s"
         )
         assert not found, f"seed {SEED}, {herd.kills} kills, {len(found)} differences:\n" + "\n".join(found[:SHOWN])

@@ -17,8 +17,8 @@ from tests.chaos.scene import SEED, active, prepare
 from tests.chaos.worker import QUICK
 from tests.support.servers import SERVERS
 
-INSTANCES = int(os.environ.get("CHAOS_SILENCE_INSTANCES", "3000"))
-SILENCES = int(os.environ.get("CHAOS_SILENCES", "3"))
+INSTANCES = int(os.environ.get("CHAOS_SILENCE_INSTANCES", "1200"))
+SILENCES = int(os.environ.get("CHAOS_SILENCES", "2"))
 LONGEST_S = 40 + INSTANCES / 40
 LOOK_S = 0.05
 # until the leader, which may be the silent one itself, can have rescued: its term, and its time to know who is silent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,25 +25,17 @@ def test_a_file_has_fewer_than_500_lines():
 
 
 def test_a_function_has_fewer_than_60_lines():
-    too_long = {
-        f"{where(path)}:{function.lineno} {function.name}": lines
-        for path, function in functions()
-        if (lines := (function.end_lineno or 0) - function.lineno + 1) > FUNCTION_LINES_MAX
-    }
+    too_long = {place: lines for place, (lines, _) in measures().items() if lines > FUNCTION_LINES_MAX}
     assert not too_long, f"branch in the parent, compute in the children (function: lines): {too_long}"
 
 
 def test_blocks_nest_at_most_three_deep():
-    too_deep = {
-        f"{where(path)}:{function.lineno} {function.name}": depth
-        for path, function in functions()
-        if (depth := nesting(function.body)) > NESTING_MAX
-    }
+    too_deep = {place: depth for place, (_, depth) in measures().items() if depth > NESTING_MAX}
     assert not too_deep, f"name the inner block as a function, or return early (function: depth): {too_deep}"
 
 
 def test_every_module_says_what_it_is_for():
-    silent = [where(path) for path in python_files() if not ast.get_docstring(tree_of(path))]
+    silent = [where(path) for path, tree in trees().items() if not ast.get_docstring(tree)]
     assert not silent, f"begin with a docstring that says what the module does and what it never does: {silent}"
 
 
@@ -62,9 +55,27 @@ def test_nesting_is_counted_as_a_reader_counts_it(source, depth):
     assert nesting(ast.parse(source).body) == depth
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Every file, read once for all tests."""
+    return {path: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for path in python_files()}
+
+
+@cache
+def measures() -> dict[str, tuple[int, int]]:
+    """Of every function its lines and the depth of its blocks, by where it stands."""
+    return {
+        f"{where(path)}:{function.lineno} {function.name}": (
+            (function.end_lineno or 0) - function.lineno + 1,
+            nesting(function.body),
+        )
+        for path, function in functions()
+    }
+
+
 def functions() -> Iterator[tuple[Path, Function]]:
-    for path in python_files():
-        for node in ast.walk(tree_of(path)):
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, Function):
                 yield path, node
 
@@ -88,10 +99,6 @@ def depth_of(statement: ast.stmt) -> int:
 
 def line_count(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
-
-
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
 def where(path: Path) -> str:

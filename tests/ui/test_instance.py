@@ -14,9 +14,9 @@ async def waiting(world: World, order_id: str) -> int:
     return key
 
 
-async def test_why_an_instance_waits_is_a_sentence_and_its_message_can_be_published(page_world, walk_on):
-    key = await waiting(page_world, "WHY-1")
-    walk = await walk_on(page_world)
+async def test_why_an_instance_waits_is_a_sentence_and_its_message_can_be_published(world, walk_on):
+    key = await waiting(world, "WHY-1")
+    walk = await walk_on(world)
     page = await walk.go(f"/instances/{key}")
     why = page.locator(".why")
     await expect(why).to_contain_text("waits for the message 'stock-confirmed' with the key 'WHY-1'")
@@ -25,7 +25,7 @@ async def test_why_an_instance_waits_is_a_sentence_and_its_message_can_be_publis
     await why.get_by_role("button", name="Publish the message").click()
     await page.get_by_role("dialog").get_by_role("button", name="Publish the message").click()
     await expect(page.get_by_text("completed", exact=True)).to_be_visible()
-    await page_world.app.wait(key, timeout=20)
+    await world.app.wait(key, timeout=20)
 
 
 async def test_the_timeline_tells_everything_with_variables_before_and_after(page_world, walk_on):
@@ -138,11 +138,11 @@ async def test_an_ended_instance_is_started_again_with_its_variables(world, walk
     await expect(page.get_by_role("heading", level=1)).to_have_text("AGAIN-1")
 
 
-async def test_a_migration_is_tried_out_before_it_is_carried_out(page_world, walk_on):
-    key = await waiting(page_world, "MOVE-1")
+async def test_a_migration_is_tried_out_before_it_is_carried_out(world, walk_on):
+    key = await waiting(world, "MOVE-1")
     renamed = ORDER.read_bytes().replace(b'"wait-for-stock"', b'"wait-for-goods"')
-    await page_world.app.deploy(("order.bpmn", renamed))
-    walk = await walk_on(page_world)
+    await world.app.deploy(("order.bpmn", renamed))
+    walk = await walk_on(world)
     page = await walk.go(f"/instances/{key}")
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("button", name="Migrate").click()
@@ -153,9 +153,9 @@ async def test_a_migration_is_tried_out_before_it_is_carried_out(page_world, wal
     await dialog.get_by_role("button", name="Try out").click()
     await expect(dialog.get_by_text("Nothing prevents it.")).to_be_visible()
     await dialog.get_by_role("button", name="Migrate", exact=True).click()
-    await page_world.until_waits(key, "wait-for-goods")
+    await world.until_waits(key, "wait-for-goods")
     await expect(page.locator(".story")).to_contain_text("Migrated to another version")
-    await page_world.app.deploy(ORDER)
+    await world.app.deploy(ORDER)
 
 
 async def test_timers_and_subscriptions_are_listed_with_what_they_wait_for(world, walk_on):

@@ -45,10 +45,10 @@ async def test_a_failed_job_is_found_by_filters_says_its_error_and_starts_over(p
     assert record.state == "DELETED"
 
 
-async def test_the_log_and_the_progress_of_a_job_grow_while_it_runs(page_world, walk_on):
-    name = f"live on {page_world.url}"
-    put = await page_world.app.enqueue("count-pages", {"name": name}, keep="1h")
-    walk = await walk_on(page_world)
+async def test_the_log_and_the_progress_of_a_job_grow_while_it_runs(world, walk_on):
+    name = f"live on {world.url}"
+    put = await world.app.enqueue("count-pages", {"name": name}, keep="1h")
+    walk = await walk_on(world)
     page = await walk.go(f"/jobs/{put.job_key}")
     log = page.get_by_role("log")
     await expect(log).to_contain_text("page 1 is counted")

@@ -17,8 +17,8 @@ async def write(page: Page, text: str) -> None:
     await page.keyboard.insert_text(text)
 
 
-async def test_an_expression_is_evaluated_as_one_types_and_says_where_it_is_wrong(page_world, walk_on):
-    walk = await walk_on(page_world)
+async def test_an_expression_is_evaluated_as_one_types_and_says_where_it_is_wrong(world, walk_on):
+    walk = await walk_on(world)
     page = await walk.go("/playground")
     await expect(page.locator(".feel-value")).to_have_text("340.5")
     await write(page, "count(items) + ")
