@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from procession import Procession, WorkerSettings
+from procession.engine import Delivery
 from procession.errors import Conflict, Misconfigured
 from procession.worker.line import Slot
 from procession.worker.shares import LEAST_S, Pool
@@ -158,7 +159,7 @@ async def test_who_had_nothing_to_do_has_no_credit_for_it():
     busy.used = 90.0
     pool.used = 80.0
     idle._pool._stopped = True  # nothing begins: only the order is looked at
-    idle.deliver(object())
+    idle.deliver(Delivery(key=1, lease=1, kind=0, queue="idle", type="t"))
     assert idle.used == 80.0
     assert pool.next_line() is idle
     assert LEAST_S > 0

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from procession.core import State
+from procession.engine.clock import StoreClock
 from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery, Dispatcher, from_claimed
 from procession.engine.duty import Duty
@@ -24,7 +25,7 @@ from procession.errors import Bug
 from procession.jobs.kinds import JobKind, JobState
 from procession.limits import PAGE_MAX
 from procession.store.port import Store
-from procession.store.rows import ClaimedJob, JobEnd, JobFilter, JobOutcome, StoredInstance, Want
+from procession.store.rows import Claimed, JobEnd, JobFilter, JobOutcome, StoredInstance, Want
 
 logger = logging.getLogger("procession.engine")
 
@@ -47,9 +48,11 @@ class Claims:
         settings: Settings,
         counters: Counters,
         chance: Callable[[], float],
+        clock: StoreClock,
         held: Callable[[], set[int]],
     ) -> None:
         self._store = store
+        self._clock = clock
         self._held = held
         self._doubtful = False  # the answer of a claim got lost: jobs may be leased to this process without its knowing
         self._dispatcher = dispatcher
@@ -118,7 +121,8 @@ class Claims:
             return 0
         self._queues.update(want.queue for want in wants)
         hints = self._hints
-        jobs: list[ClaimedJob] = []
+        jobs = Claimed()
+        asked_at = self._clock.moment()
         try:
             jobs = await self._store.claim(self.node, wants)
         except BaseException:
@@ -132,9 +136,11 @@ class Claims:
                     self._slots(want.queue).release(want.queue, want.count - got[want.queue])
                 else:
                     self._full.add(want.queue)
-            self._more = hints != self._hints or bool(self._full)
+            self._more = hints != self._hints or bool(self._full) or bool(jobs.held_back)
         self._counters.claimed += len(jobs)
-        await self._deliver([from_claimed(job) for job in jobs])
+        for queue in jobs.held_back:
+            self._dispatcher.hold_back(queue)
+        await self._deliver([from_claimed(job, asked_at) for job in jobs])
         return len(jobs)
 
     async def _return_strays(self) -> None:

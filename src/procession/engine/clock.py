@@ -26,6 +26,10 @@ class StoreClock:
             return self._fixed()
         return int(monotonic() * 1000 + self._offset)
 
+    def moment(self) -> float:
+        """Seconds of a clock that does not go back, to measure how long something took."""
+        return self._fixed() / 1000 if self._fixed is not None else monotonic()
+
     def measured(self, store_now: int, before: float, after: float) -> None:
         """Take a reading: the store said ``store_now`` between two instants of ``time.monotonic()``.
 

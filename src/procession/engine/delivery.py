@@ -31,6 +31,9 @@ class Delivery(msgspec.Struct, kw_only=True, gc=False):
     options: bytes = b""  # JSON of jobs.options.JobOptions; none of a plain job
     checkpoint: bytes = b""  # JSON: what an earlier run left
     tenant: str = ""
+    is_limited: bool = False
+    start_within_ms: int = 0  # limited by a rate: how soon after ``claimed_at`` it has to start
+    claimed_at: float = 0.0  # when its claim was asked for, in seconds of ``StoreClock.moment``
     variables: dict[str, Any] | None = None  # process jobs: what their element sees. Shared: never change it
     process_id: str = ""
     business_id: str = ""
@@ -56,7 +59,7 @@ def from_new(job: NewJob) -> Delivery:
     )
 
 
-def from_claimed(job: ClaimedJob) -> Delivery:
+def from_claimed(job: ClaimedJob, claimed_at: float = 0.0) -> Delivery:
     """A job that was claimed from the database."""
     return Delivery(
         key=job.key,
@@ -76,6 +79,9 @@ def from_claimed(job: ClaimedJob) -> Delivery:
         options=job.options,
         checkpoint=job.checkpoint,
         tenant=job.tenant,
+        is_limited=job.is_limited,
+        start_within_ms=job.start_within_ms,
+        claimed_at=claimed_at,
     )
 
 
@@ -96,6 +102,10 @@ class Dispatcher(Protocol):
 
     def deliver(self, job: Delivery) -> None:
         """Run this job in a slot taken before, or return it. Never fails and never waits."""
+        ...
+
+    def hold_back(self, queue: str) -> None:
+        """Limited jobs of a queue are due and found no slot that was free at once: see that one is, soon."""
         ...
 
     def share(self, *, alone: bool) -> None:
@@ -123,7 +133,7 @@ class Dispatcher(Protocol):
         ...
 
     def jobs(self) -> set[int]:
-        """What is buffered or runs, by key."""
+        """What is buffered or runs, by key; after ``stop`` what keeps limits taken since it does not end."""
         ...
 
     async def stop(self, wait_ms: int, cancel_ms: int) -> None:
@@ -156,6 +166,9 @@ class Nobody:
     def deliver(self, job: Delivery) -> None:
         """Cannot happen: no slot was given away."""
         raise AssertionError(job)
+
+    def hold_back(self, queue: str) -> None:
+        """Cannot happen: it claims nothing."""
 
     def share(self, *, alone: bool) -> None:
         """Nothing waits here."""

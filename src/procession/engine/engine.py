@@ -140,6 +140,7 @@ class Engine(Operations):
             settings=settings,
             counters=counters,
             chance=chance,
+            clock=self.clock,
             held=self._held,
         )
         self._wire_duties(open_store)
@@ -276,6 +277,13 @@ class Engine(Operations):
         await self.queue_duties.forget_standing()
         await self._keys.stop()
         await self._heartbeat.stop()
+        if stuck := self.dispatcher.jobs():
+            logger.warning(
+                "limited jobs still run though they were cancelled (%s): this process does not leave, so that their"
+                " limits stay taken until others notice that it is gone",
+                ", ".join(map(str, sorted(stuck))),
+            )
+            return
         try:
             if self.node:
                 await self.store.leave(self.node)

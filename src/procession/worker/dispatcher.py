@@ -22,6 +22,7 @@ from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
 from procession.store.rows import Want
 from procession.worker.context import Job
+from procession.worker.deadlines import Deadlines
 from procession.worker.endings import Endings
 from procession.worker.failures import NOT_ITS_OWN
 from procession.worker.line import Line, Slot
@@ -29,22 +30,21 @@ from procession.worker.middleware import HandlerCall, around_runs
 from procession.worker.outcomes import BpmnError, Fail, Outcome, Snooze
 from procession.worker.own import arguments_of, own_timeout_s
 from procession.worker.processes import Processes
+from procession.worker.punctuality import Punctuality, TooLate, punctual
 from procession.worker.registry import Handler, Mode, Registry
 from procession.worker.reports import Reports
 from procession.worker.results import to_variables
 from procession.worker.settings import WorkerSettings
 from procession.worker.shares import lines_of
-from procession.worker.standing import standing_of
+from procession.worker.standing import handler_at, standing_of
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
 
 logger = logging.getLogger("procession.worker")
 
-SWEEP_S = 0.05
 LOOP, METHOD = Mode.LOOP, JobKind.METHOD
 STOP = "stop"
 LOST = "lost"
-TIMEOUT = "timeout"
 CANCELED = "canceled"
 UNKNOWN_MS = 60_000  # a plain job of a type that nobody here handles goes back for this long
 
@@ -69,24 +69,25 @@ class LocalDispatcher:
         self._threads = Threads()
         made = self._settings
         self._processes = Processes(made.processes, made.process_calls_max, made.process_memory_mb_max)
-        self._sweeper: asyncio.Task[None] | None = None
+        self._deadlines = Deadlines(self._lines, made.stuck_ms / 1000, self._give_up)
         self._stopping = False
         self._told_of: dict[str, float] = {}  # types without a handler here, and when to say so again
         self._transactional = False  # whether some method writes in the transaction of its step
         self._engine: Engine | None = None
         self._endings: Endings | None = None
         self._reports: Reports | None = None
+        self._punctuality = Punctuality()
         self._stuck: list[Delivery] = []  # runs whose handlers ignore their cancellation
 
     def attach(self, engine: Engine) -> None:
         """Work for this engine. Handlers registered until now get their slots."""
         self._engine = engine
         self._reports = Reports(engine, self.cancel_job, codec=self._codec, chance=self._chance)
-        if self._registry.run_middleware:
         self._endings = Endings(engine, self._reports, self._chance, self._codec)
+        if self._registry.run_middleware:
             self._call = around_runs(self._call_handler, list(self._registry.run_middleware), self._reports.job_of)
         self._transactional = any(handler.transactional for handler in self._registry.methods.values())
-        self._lines = lines_of(self._registry, self._settings, run=self._run, freed=self._freed)
+        self._lines.update(lines_of(self._registry, self._settings, run=self._run, freed=self._freed))
 
     def _freed(self, line: Line) -> None:  # noqa: ARG002 - the engine claims for all queues at once
         """There is room."""
@@ -97,7 +98,7 @@ class LocalDispatcher:
     def reserve(self, queue: str) -> bool:
         """Take one free slot."""
         line = self._lines.get(queue)
-        if line is None or self._stopping or line.taken >= line.capacity:
+        if line is None or self._stopping or line.taken >= line.capacity or line.held_back:
             return False
         line.taken += 1
         return True
@@ -112,11 +113,17 @@ class LocalDispatcher:
             return []
         wants: list[Want] = []
         for line in self._lines.values():
-            count = line.wanted
-            if count > 0:
-                line.taken += count
-                wants.append(Want(queue=line.queue, count=count))
+            want = line.ask()
+            if want is not None:
+                want.late_ms = self._punctuality.late_ms
+                wants.append(want)
         return wants
+
+    def hold_back(self, queue: str) -> None:
+        """Limited jobs are due that had no slot: the next one that is free is theirs, if their turn has come."""
+        line = self._lines[queue]
+        line.hold()
+        line.held_back = True
 
     def deliver(self, job: Delivery) -> None:
         """Run a job; one is returned that comes while the worker stops, or that has crashed and would have to wait."""
@@ -165,22 +172,13 @@ class LocalDispatcher:
         return standing_of(self._lines, self._registry, self._stuck)
 
     def jobs(self) -> set[int]:
-        """What is buffered or runs."""
-        found = {job.key for line in self._lines.values() for job in line.buffer}
-        found.update(
-            slot.delivery.key for line in self._lines.values() for slot in line.slots if slot.delivery is not None
-        )
-        return found
+        """What is buffered or runs, and what is stuck and keeps its limits taken."""
+        stuck = {job.key for job in self._stuck if job.is_limited}
+        return stuck.union(*(line.jobs() for line in self._lines.values()))
 
     def handler_at(self, frame: FrameType) -> str:
         """The handler that a frame belongs to, or its callers; empty if none."""
-        current: FrameType | None = frame
-        while current is not None:
-            handler = self._registry.handler_at(current.f_code)
-            if handler is not None:
-                return repr(handler)
-            current = current.f_back
-        return ""
+        return handler_at(self._registry, frame)
 
     # -- running ----------------------------------------------------------------------------------------------------
     @property
@@ -195,7 +193,9 @@ class LocalDispatcher:
         ends = self._ends
         handler: Handler | None = None
         try:
-            if delivery.kind == METHOD:
+            if delivery.start_within_ms and not self._punctuality.in_time(delivery, self._moment()):
+                self._too_late(delivery)
+            elif delivery.kind == METHOD:
                 await self._run_step(slot, delivery)
             elif (handler := self._registry.jobs.get(delivery.type)) is None:
                 self._unknown(delivery)
@@ -212,6 +212,9 @@ class LocalDispatcher:
                 self._cancelled(slot, delivery)
             elif not slot.abandoned:  # raised by the handler: it waited for something that others cancelled
                 ends.failed(delivery, handler or self._handler_in(slot, delivery), error, run=slot.job)
+        except TooLate:  # the thread or process kept it waiting
+            self._punctuality.missed(delivery)
+            self._too_late(delivery)
         except NOT_ITS_OWN:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome, SystemExit too
@@ -222,11 +225,26 @@ class LocalDispatcher:
         if ends.landing > 1_000:
             await ends.brake()
 
+    def _moment(self) -> float:
+        assert self._engine is not None
+        return self._engine.clock.moment()
+
+    @property
+    def _is_virtual(self) -> bool:
+        return self._engine is not None and self._engine.clock.virtual
+
+    def _too_late(self, delivery: Delivery) -> None:
+        """A limited job did not start in time: it goes back for a new admission."""
+        logger.debug("job %d (%s) comes too late for its limits: returned", delivery.key, delivery.type)
+        self._ends.released(delivery)
+
     def _clear(self, slot: Slot) -> None:
         """The slot is free; a cancellation that the handler survived is taken back."""
         delivery = slot.delivery
         if slot.abandoned and delivery in self._stuck:
             self._stuck.remove(delivery)
+            if delivery.is_limited and not self._stopping:
+                self._end_stuck(slot, delivery)
         if delivery is not None and delivery.kind == JobKind.TASK and self._engine is not None:
             self._engine.tally.took(delivery, asyncio.get_running_loop().time() - slot.started_at)
         if slot.reason and slot.task is not None:
@@ -355,7 +373,7 @@ class LocalDispatcher:
             return await handler.function(*args, **kwargs)
         if timeout_s:
             slot.deadline = asyncio.get_running_loop().time() + timeout_s
-            self._sweep_from_now()
+            self._deadlines.watch()
         try:
             match handler.mode:
                 case Mode.LOOP:
@@ -364,9 +382,11 @@ class LocalDispatcher:
                     function = handler.function
                     if self._registry.run_middleware:  # what it has put into context variables goes along
                         function = partial(copy_context().run, function)
+                    function = punctual(delivery, function, is_virtual=self._is_virtual)
                     return await self._in_thread(slot, self._threads.run(function, args, kwargs))
                 case Mode.PROCESS:
-                    return await self._processes.run(handler.function, args, kwargs)
+                    function = punctual(delivery, handler.function, is_virtual=self._is_virtual)
+                    return await self._processes.run(function, args, kwargs)
         finally:
             slot.deadline = 0.0
 
@@ -390,41 +410,27 @@ class LocalDispatcher:
             logger.warning("no handler for job type '%s' from queue '%s'", delivery.type, delivery.queue)
         self._ends.failed(delivery, None, Snooze(UNKNOWN_MS / 1000))
 
-    # -- time -------------------------------------------------------------------------------------------------------
-    def _sweep_from_now(self) -> None:
-        """Look after deadlines from the first one on."""
-        if self._sweeper is None:
-            self._sweeper = asyncio.get_running_loop().create_task(self._sweep(), name="procession deadlines")
-
-    async def _sweep(self) -> None:
-        """Cancel what has run for too long; give up on what ignores that."""
-        loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(SWEEP_S)
-            now = loop.time()
-            for line in self._lines.values():
-                self._sweep_line(line, now)
-
-    def _sweep_line(self, line: Line, now: float) -> None:
-        """The slots of one queue."""
-        for slot in list(line.slots):
-            if slot.deadline and now >= slot.deadline:
-                slot.cancel(TIMEOUT, now)
-            if slot.cancel_at and now - slot.cancel_at > self._settings.stuck_ms / 1000:
-                self._give_up(line, slot)
-
+    # -- what ignores its cancellation ---------------------------------------------------------------------------------
     def _give_up(self, line: Line, slot: Slot) -> None:
-        """A handler ignores its cancellation: its job fails, its slot is replaced."""
+        """A handler ignores its cancellation: its slot is replaced, its job fails.
+
+        A limited job fails only when its handler has ended after all: until then it has its place under its limits.
+        """
         delivery = slot.delivery
         if delivery is None:
             return
         logger.error(
-            "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced", slot.name, delivery.key
+            "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced%s",
+            *(slot.name, delivery.key, ", its limits stay taken until it ends" if delivery.is_limited else ""),
         )
         if self._engine is not None:
             self._engine.counters.jobs_stuck += 1
         line.abandon(slot)
         self._stuck.append(delivery)
+        if not delivery.is_limited:
+            self._end_stuck(slot, delivery)
+
+    def _end_stuck(self, slot: Slot, delivery: Delivery) -> None:
         if slot.reason in (STOP, CANCELED):
             self._ends.released(delivery)
         elif slot.reason != LOST:
@@ -435,17 +441,15 @@ class LocalDispatcher:
         """Return what has not started, wait, cancel (no attempt is used), wait, give up."""
         self._stopping = True
         for line in self._lines.values():
-            while line.buffer:
-                line.taken -= 1
-                self._ends.released(line.buffer.popleft())
+            for waiting in line.take_back():
+                self._ends.released(waiting)
         if not await self._ended_within(wait_ms):
             self._cancel_running(STOP)
             if not await self._ended_within(cancel_ms):
                 logger.warning("given up, still running: %s", ", ".join(self.running()))
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            await asyncio.gather(self._sweeper, return_exceptions=True)
-            self._sweeper = None
+                running = (slot.delivery for line in self._lines.values() for slot in line.slots)
+                self._stuck += [job for job in running if job is not None and job.is_limited]
+        await self._deadlines.stop()
         for line in self._lines.values():
             await line.stop()
         if self._reports is not None:
@@ -456,17 +460,14 @@ class LocalDispatcher:
     def cancel_job(self, key: int, lease: int, reason: str) -> None:
         """Somebody deleted a job that runs or waits here: it is returned as soon as it has ended."""
         for line in self._lines.values():
-            for waiting in line.buffer:
-                if waiting.key == key and waiting.lease == lease:
-                    line.buffer.remove(waiting)
-                    line.taken -= 1
-                    self._ends.released(waiting)
-                    return
+            if (waiting := line.take_out(key, lease)) is not None:
+                self._ends.released(waiting)
+                return
             for slot in line.slots:
                 delivery = slot.delivery
                 if delivery is not None and delivery.key == key and delivery.lease == lease and not slot.reason:
                     logger.info("job %d (%s) is canceled: %s", key, delivery.type, reason)
-                    self._sweep_from_now()
+                    self._deadlines.watch()
                     slot.cancel(CANCELED, asyncio.get_running_loop().time())
                     return
 
@@ -474,13 +475,12 @@ class LocalDispatcher:
         """The leases are lost: cancel what runs, forget what is buffered; nothing is written about either."""
         logger.warning("running work is cancelled: %s", reason)
         for line in self._lines.values():
-            line.taken -= len(line.buffer)
-            line.buffer.clear()
+            line.take_back()
         self._cancel_running(LOST)
 
     def _cancel_running(self, reason: str) -> None:
         """Cancel every run."""
-        self._sweep_from_now()
+        self._deadlines.watch()
         now = asyncio.get_running_loop().time()
         for line in self._lines.values():
             for slot in list(line.slots):

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from procession.engine import Delivery
 from procession.limits import CLAIM_MAX, LEASED_AHEAD_MAX
+from procession.store.rows import Want
 from procession.worker.context import Job
 
 AHEAD_S = 0.5  # the buffer holds about so much work, so that slow jobs are not kept from other processes,
@@ -16,6 +17,8 @@ UNKNOWN_ROUNDS = 3  # jobs for each slot that may wait there while nobody knows 
 CAREFUL_S = 30.0  # how long nothing is claimed ahead after a job came whose process had died
 TURNS = 16  # jobs that end without waiting before a slot lets everybody else have a turn
 SMOOTHING = 0.05  # of the average duration
+SOON_S = 0.01  # a slot that is free so soon is free at once for a limited job, which goes before what waits here
+HELD_S = 1.0  # how long no more work than that waits here after the queue had a limited job
 END_S = 1.0  # for cancelled coroutines to end; one that does not is left behind
 
 
@@ -59,6 +62,7 @@ class Line:
         "_average_s",
         "_careful_until",
         "_freed",
+        "_held_until",
         "_paced_s",
         "_resting",
         "_run",
@@ -67,6 +71,7 @@ class Line:
         "buffer",
         "capacity",
         "concurrency",
+        "held_back",
         "low",
         "queue",
         "slots",
@@ -93,6 +98,8 @@ class Line:
         self._alone = False
         self._average_s = self._paced_s = 0.0
         self._careful_until = 0.0
+        self._held_until = 0.0
+        self.held_back = False  # limited jobs are due that had no slot: a new job is not leased before them
         self._stopped = False
         self._resting: deque[asyncio.Future[None]] = deque()
         self._waking = False
@@ -103,10 +110,18 @@ class Line:
         Not before the loop's next turn: jobs come in batches with their commit, and whoever has waited for that commit
         goes first. What they send is on its way to the database while the jobs run here.
         """
-        self.buffer.append(delivery)
+        self._put(delivery)
         if not self._waking:
             self._waking = True
             asyncio.get_running_loop().call_soon(self._wake)
+
+    def _put(self, delivery: Delivery) -> None:
+        """Into the buffer: a limited job before those that may wait."""
+        if not delivery.is_limited:
+            self.buffer.append(delivery)
+            return
+        self.buffer.insert(self.limited_waiting, delivery)
+        self.hold()
 
     def _wake(self) -> None:
         """One slot begins; the others follow in the next turn if it has to wait for something."""
@@ -147,12 +162,71 @@ class Line:
             woken += 1
         return woken
 
+    def jobs(self) -> set[int]:
+        """What waits or runs."""
+        return {job.key for job in self.buffer} | {slot.delivery.key for slot in self.slots if slot.delivery}
+
+    def take_back(self) -> list[Delivery]:
+        """All that waits: it does not begin here."""
+        waiting = list(self.buffer)
+        self.taken -= len(waiting)
+        self.buffer.clear()
+        return waiting
+
+    def take_out(self, key: int, lease: int) -> Delivery | None:
+        """One that waits, if it is here: it does not begin."""
+        for waiting in self.buffer:
+            if waiting.key == key and waiting.lease == lease:
+                self.buffer.remove(waiting)
+                self.taken -= 1
+                return waiting
+        return None
+
     def withdraw(self, jobs: set[int]) -> None:
         """Do not begin these jobs, as far as they wait here."""
         left = [delivery for delivery in self.buffer if delivery.key not in jobs]
         self.taken -= len(self.buffer) - len(left)
         self.buffer.clear()
         self.buffer.extend(left)
+
+    @property
+    def limited_waiting(self) -> int:
+        """How many limited jobs wait: they stand at the front."""
+        count = 0
+        for delivery in self.buffer:
+            if not delivery.is_limited:
+                break
+            count += 1
+        return count
+
+    @property
+    def unlimited_waiting(self) -> int:
+        """How many others wait."""
+        return len(self.buffer) - self.limited_waiting
+
+    @property
+    def free_at_once(self) -> int:
+        """How many limited jobs can start as soon as they come: before those that wait here."""
+        free = self.concurrency - self.taken + self.unlimited_waiting
+        return max(0, free, self._soon(self.concurrency) - self.limited_waiting)
+
+    def _soon(self, slots: int) -> int:
+        """How many of so many slots are free within SOON_S as jobs go."""
+        return min(slots, int(slots * SOON_S / max(self._average_s, 1e-6))) if self._average_s else 0
+
+    def hold(self) -> None:
+        """The queue has limited jobs: they have to start at once, so nothing much is claimed ahead for a while."""
+        was_held = bool(self._held_until)
+        self._held_until = asyncio.get_running_loop().time() + HELD_S
+        if not was_held:
+            self._find_pace()
+
+    def _end_hold(self) -> None:
+        """Claim ahead again, once no limited job has come for a while."""
+        self.held_back = False
+        if self._held_until and asyncio.get_running_loop().time() >= self._held_until:
+            self._held_until = 0.0
+            self._find_pace()
 
     @property
     def wanted(self) -> int:
@@ -171,6 +245,17 @@ class Line:
         running = sum(slot.delivery is not None for slot in self.slots)
         return running + len(self.buffer) < self.concurrency
 
+    def ask(self) -> Want | None:
+        """What a claim may bring, taken at once."""
+        if self._held_until:
+            self._end_hold()
+        count = self.wanted
+        if count <= 0:
+            return None
+        at_once = min(count, self.free_at_once)
+        self.taken += count
+        return Want(queue=self.queue, count=count, at_once=at_once)
+
     def share(self, *, alone: bool) -> None:
         """Whether no other process works on this database."""
         self._alone = alone
@@ -184,6 +269,8 @@ class Line:
             ahead = min(most, int(self.concurrency * seconds / max(average, 1e-6)))
         else:
             ahead = self.concurrency * UNKNOWN_ROUNDS if self._alone else 0
+        if self._held_until:
+            ahead = min(ahead, self._soon(self.concurrency))
         self.capacity = self.concurrency + ahead
         self.low = self.concurrency + ahead // 2 - (0 if ahead else 1)
 

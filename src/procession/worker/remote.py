@@ -303,6 +303,10 @@ class Both:
         else:
             self._local.deliver(job)
 
+    def hold_back(self, queue: str) -> None:
+        """Limited jobs found no slot here; remote workers get none of them."""
+        self._local.hold_back(queue)
+
     def share(self, *, alone: bool) -> None:
         """Whether there are other processes."""
         self._local.share(alone=alone)

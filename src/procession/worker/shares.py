@@ -101,6 +101,8 @@ class Pool:
         """Whose turn it is, of the queues that have something to do."""
         found: SharedLine | None = None
         for line in self.lines:
+            if line.buffer and line.buffer[0].is_limited:
+                return line  # it was claimed for a slot that is free at once
             if line.buffer and (found is None or line.used < found.used):
                 found = line
         return found
@@ -158,7 +160,7 @@ class SharedLine(Line):
         """Run a job in a slot that was taken."""
         if not self.buffer and not self.slots:
             self.used = max(self.used, self._pool.used)
-        self.buffer.append(delivery)
+        self._put(delivery)
         self._pool.offer()
 
     async def run_next(self, slot: Slot) -> None:
@@ -188,6 +190,19 @@ class SharedLine(Line):
         ahead = self.capacity - self.concurrency if self._paced_s else share
         most = share + ahead
         return min(CLAIM_MAX, most - self.taken) if self.taken < most - ahead // 2 else 0
+
+    @property
+    def free_at_once(self) -> int:
+        """How many limited jobs can start as soon as they come: before all that waits for the shared slots."""
+        pool = self._pool
+        limited: int = sum(line.limited_waiting for line in pool.lines)
+        free: int = pool.count - sum(line.taken - line.unlimited_waiting for line in pool.lines)
+        return max(0, free, self._soon(pool.count) - limited)
+
+    def hold(self) -> None:
+        """The same for all that share the slots: what waits for them would keep limited jobs from theirs."""
+        for line in self._pool.lines:
+            super(SharedLine, line).hold()
 
     def begins_at_once(self) -> bool:
         """Whether a job whose process died while it was leased to it can begin now; see ``Line``."""

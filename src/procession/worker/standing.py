@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import FrameType
 
 from procession.engine import Delivery
 from procession.engine.standing import QueueSlots, Standing, Stuck
@@ -20,6 +21,17 @@ def standing_of(lines: Mapping[str, Line], registry: Registry, stuck: Iterable[D
         queues=[_slots(line, sorted(types.get(name, [])) or _own_type(name)) for name, line in sorted(lines.items())],
         stuck=[Stuck(delivery.key, delivery.type or delivery.queue) for delivery in stuck],
     )
+
+
+def handler_at(registry: Registry, frame: FrameType) -> str:
+    """The handler that a frame belongs to, or its callers; empty if none."""
+    current: FrameType | None = frame
+    while current is not None:
+        handler = registry.handler_at(current.f_code)
+        if handler is not None:
+            return repr(handler)
+        current = current.f_back
+    return ""
 
 
 def _slots(line: Line, types: list[str]) -> QueueSlots:
