@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -265,6 +266,70 @@ async def test_recurring_jobs_are_declared_triggered_and_remembered(ask: Client)
     assert "cycle" in problem["detail"] or "cron" in problem["detail"]
 
 
+NAMES = ("mail/eu", "a/../b", "back\\slash", "50% off?", "ünï/#1")
+
+
+async def test_names_with_separators_are_administered_when_they_are_encoded(ask: Client):
+    for name in NAMES:
+        there = quote(name, safe="")
+        await ask.enqueue(queue=name, limits=[{"key": name, "most": 1}], delay=60_000)
+        assert (await ask("POST", f"/queues/{there}/pause", {}))["changed"] is True, name
+        assert (await ask("POST", f"/queues/{there}/resume"))["changed"] is True, name
+        await ask("PUT", f"/queues/{there}/retention", {"keep": 60_000}, status=204)
+        assert (await ask("PUT", f"/limits/{there}", {"most": 5}))["changed"] is True, name
+        assert (await ask("PUT", f"/recurring/{there}", {"cycle": "@daily", "type": name}))["changed"] is True
+        assert (await ask("GET", f"/recurring/{there}"))["recurring"]["name"] == name
+        for verb, status in (("pause", 204), ("resume", 204), ("trigger", 200)):
+            await ask("POST", f"/recurring/{there}/{verb}", status=status)
+        await ask("DELETE", f"/recurring/{there}", status=204)
+        assert (await ask("POST", "/job-types/pause", {"type": name}))["changed"] is True
+    standings = (await ask("GET", "/queues", params={"limit": "100"}))["items"]
+    assert {each["queue"] for each in standings if each["keepMs"] == 60_000} == set(NAMES)
+    assert {each["key"]: each["most"] for each in (await ask("GET", "/limits"))["items"]} == dict.fromkeys(NAMES, 5)
+    for path in ("/queues%2Fmail/pause", "/%2e%2e/queues/mail/pause"):
+        await ask("POST", path, {}, status=400)
+
+
+async def test_flows_with_a_title_are_listed_and_shown(ask: Client):
+    jobs = [{"name": "first", "type": "send"}, {"name": "last", "type": "send", "after": ["first"]}]
+    named = await ask("POST", "/flows", {"title": "Order A-17", "jobs": jobs})
+    assert (await ask("POST", "/flows", {"jobs": jobs}))["flowKey"] is None
+    page = await ask("GET", "/flows")
+    (flow,) = page["items"]
+    assert (flow["flowKey"], flow["title"], flow["state"]) == (named["flowKey"], "Order A-17", "RUNNING")
+    assert (flow["total"], flow["pending"], page["page"]["totalItems"]) == (2, 2, 1)
+    graph = await ask("GET", f"/flows/{named['flowKey']}")
+    assert (graph["title"], len(graph["nodes"]), len(graph["edges"])) == ("Order A-17", 2, 1)
+    assert (await ask("GET", "/jobs", params={"flowKey": named["flowKey"]}))["page"]["totalItems"] == 2
+    assert (await ask("GET", f"/flows/{named['jobs']['last']['jobKey']}"))["flowKey"] == named["flowKey"]
+    await ask("GET", "/flows/99", status=404)
+
+
+async def test_a_job_shows_its_attempts_that_failed(make_served: MakeServed):
+    app = Procession("memory://")
+
+    @app.job("send", retries=2, backoff="0s")
+    async def send() -> None:
+        raise ConnectionError("no route")
+
+    ask = Client(await make_served(app))
+    key = await ask.enqueue()
+    for _ in range(200):
+        details = await ask("GET", f"/jobs/{key}")
+        if details["job"]["state"] == "FAILED":
+            break
+    assert [(each["attempt"], each["errorType"]) for each in details["attempts"]] == [
+        (1, "ConnectionError"),
+        (2, "ConnectionError"),
+    ]
+    assert details["attempts"][0]["message"].startswith("ConnectionError: no route")
+
+
+async def test_a_job_after_a_key_that_nobody_had_is_refused(ask: Client):
+    problem = await ask("POST", "/jobs", {"type": "send", "args": [{}], "after": ["999"]}, status=404)
+    assert "found 999" in problem["detail"]
+
+
 async def test_who_is_bound_to_tenants_sees_and_changes_what_is_theirs(make_served: MakeServed):
     served = await make_served(identity=True)
     ask = Client(served)
@@ -274,6 +339,14 @@ async def test_who_is_bound_to_tenants_sees_and_changes_what_is_theirs(make_serv
     theirs = (await ask("POST", "/jobs", {"type": "x", "args": [{}], "tenantId": "zeta"}, **other))["items"][0][
         "jobKey"
     ]
+    for tenant in ("acme", "zeta"):
+        flow = {"title": tenant, "jobs": [{"name": "a", "type": "x"}], "tenantId": tenant}
+        flow_of = (await ask("POST", "/flows", flow, **other))["flowKey"]
+        await ask("GET", f"/flows/{flow_of}", status=200 if tenant == "acme" else 404, **acme)
+    assert [each["title"] for each in (await ask("GET", "/flows", **acme))["items"]] == ["acme"]
+    await ask("POST", "/jobs/bulk", {"action": "delete", "tenantId": "zeta", "filter": {"flowKey": flow_of}}, **other)
+    (own_flow,) = (await ask("GET", "/flows", **acme))["items"]
+    await ask("POST", f"/job-batches/{own_flow['flowKey']}/cancellation", **acme)
     page = await ask("GET", "/jobs", **acme)
     assert ([job["jobKey"] for job in page["items"]], page["page"]["totalItems"]) == ([own], 1)
     for method, path, body in (

@@ -171,3 +171,63 @@ def test_workers_and_rates_say_so_where_there_are_none(shop, command, on):
 
 async def _nothing(app: Procession) -> None:
     """Only the tables."""
+
+
+# -- attempts, flows with a title, defaults of handlers ---------------------------------------------------------------
+
+
+def test_a_job_is_shown_with_its_attempts_that_failed(command, failed):
+    lines = command("jobs", "show", failed).out.splitlines()
+    place = lines.index("Attempts that failed")
+    assert "ValueError: nobody is called Nobody" in lines[place + 1]
+    (attempt,) = command("jobs", "show", failed, "--json").json["attempts"]
+    assert (attempt["attempt"], attempt["errorType"]) == (1, "ValueError")
+
+
+def test_flows_with_a_title_are_listed_and_shown_by_their_key(command, on):
+    command("db", "migrate")
+    assert "no flow with a title" in command("flows").err
+    jobs = [FlowJob("first", "send", {"to": "Ada"}), FlowJob("last", "send", {"to": "Alan"}, after=["first"])]
+    key = on(lambda app: app.enqueue_flow(jobs, title="Order A-17")).flow_key
+    (flow,) = command("flows", "list", "--json").json
+    assert (flow["flowKey"], flow["title"], flow["state"], flow["total"]) == (key, "Order A-17", "RUNNING", 2)
+    assert "Order A-17" in command("flows").out
+    assert command("flows", "show", key).out.splitlines()[0].split() == ["Order", "A-17", str(key)]
+    assert len(command("flows", "show", key, "--json").json["nodes"]) == 2
+
+
+MAILS = """
+from procession import Procession
+
+app = Procession("memory://")
+
+
+@app.job("send", queue="mail", retries=7, priority=4)
+async def send(to: str) -> None: ...
+"""
+
+
+def test_enqueue_takes_what_the_handler_says_where_the_application_is_named(command, on, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "mails_of_ada.py").write_text(MAILS)
+    command("db", "migrate")
+    answer = command("enqueue", "send", "-a", '{"to": "Ada"}', "--app", "mails_of_ada:app", "--json")
+    record = on(lambda app: app.job_record(answer.json["jobKey"]))
+    assert (record.queue, record.retries, record.priority, answer.err) == ("mail", 7, 4, "")
+    answer = command("enqueue", "send", "--app", "mails_of_ada:app", "--retries", 2, "--queue", "slow", "--json")
+    record = on(lambda app: app.job_record(answer.json["jobKey"]))
+    assert (record.queue, record.retries, record.priority) == ("slow", 2, 4)
+
+
+def test_enqueue_says_where_it_knows_no_handler_and_what_it_took_instead(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "mails_of_alan.py").write_text(MAILS)
+    command("db", "migrate")
+    assert "queue 'default' and 3 attempts were taken; --app" in command("enqueue", "send").err
+    assert "3 attempts were taken" in command("enqueue", "send", "--queue", "mail").err
+    assert command("enqueue", "send", "--queue", "mail", "--retries", 3).err == ""
+    said = command("enqueue", "print", "--app", "mails_of_alan:app").err
+    assert "'mails_of_alan:app' has no handler for 'print': queue 'default' and 3 attempts were taken" in said
+    assert "no_such_module" in command("enqueue", "send", "--app", "no_such_module:app").err

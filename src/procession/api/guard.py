@@ -24,8 +24,11 @@ logger = logging.getLogger("procession.api")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 PATH_CHARS_MAX = 2_048
 QUERY_CHARS_MAX = 8_192
-TRICKS = re.compile(rb"//|/\.{1,2}(/|$)|\\|%00|%2f|%5c|%2e|\x00", re.IGNORECASE)
+TRICKS = re.compile(rb"//|/\.{1,2}(/|$)|\\|%00|%2e|\x00", re.IGNORECASE)
+SEPARATORS = re.compile(rb"%2f|%5c", re.IGNORECASE)  # within a name, where a path has a place for one
+SEPARATED = "procession.separated"  # of a scope: there are some
 HEADERS_FOUND = "procession.headers"  # of a scope: the headers by name, for whoever serves it
+NOT_PLAIN = "Expected a plain path, without '//', '..', backslashes, or encoded separators but in a name"
 METHODS = "GET, POST, PUT, PATCH, DELETE"
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -84,7 +87,8 @@ class Guard:
         if len(raw) > PATH_CHARS_MAX or len(scope.get("query_string", b"")) > QUERY_CHARS_MAX:
             return Problem(414, f"Expected a path of at most {PATH_CHARS_MAX} characters")
         if TRICKS.search(raw):
-            return Problem(400, "Expected a plain path, without '//', '..', backslashes or encoded separators")
+            return Problem(400, NOT_PLAIN)
+        scope[SEPARATED] = SEPARATORS.search(raw) is not None
         if not self._any_host and not self._knows_host(headers.get(b"host", b"").decode("latin-1")):
             return Problem(403, "Expected the name of this server in the Host header (allowed_hosts)")
         if scope["method"] in SAFE or is_allowed:

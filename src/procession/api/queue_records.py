@@ -103,8 +103,18 @@ class LogList(Record):
     end_number: int | None
 
 
+class JobAttempt(Record):
+    """An attempt of a job that failed."""
+
+    attempt: int
+    at: datetime
+    worker: str
+    error_type: str
+    message: str
+
+
 class JobDetails(Record):
-    """A job with what it belongs to, why it waits, and the beginning of its log."""
+    """A job with what it belongs to, why it waits, the beginning of its log, and its last attempts that failed."""
 
     job: JobRecord
     why: str
@@ -112,6 +122,7 @@ class JobDetails(Record):
     parents: list[RelatedJob]
     children: list[RelatedJob]
     log: list[LogLine]
+    attempts: list[JobAttempt]
 
 
 class Enqueued(Record):
@@ -133,6 +144,7 @@ class EnqueuedFlow(Record):
     """By the names of the jobs."""
 
     jobs: dict[str, Enqueued]
+    flow_key: str | None  # of a flow that has a title
 
 
 class Removed(Record):
@@ -174,6 +186,31 @@ class FlowGraph(Record):
     nodes: list[FlowNode]
     edges: list[FlowEdge]
     is_cut: bool
+    flow_key: str | None
+    title: str
+
+
+class FlowRecord(Record):
+    """A flow that has a title, as it stands."""
+
+    flow_key: str
+    title: str
+    state: str
+    total: int
+    succeeded: int
+    failed: int
+    deleted: int
+    pending: int
+    created_at: datetime
+    finished_at: datetime | None
+    tenant_id: str
+
+
+class FlowList(Record):
+    """A page of flows that have a title, the newest first."""
+
+    items: list[FlowRecord]
+    page: ListInfo
 
 
 class QueueRecord(Record):

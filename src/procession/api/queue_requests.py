@@ -94,6 +94,7 @@ class EnqueueFlow(Request):
     """Jobs that come after each other, inserted all or none."""
 
     jobs: Annotated[list[FlowJobGiven], Meta(min_length=1, max_length=FLOW_NODES_MAX)]
+    title: str = ""
     tenant_id: str | UnsetType = UNSET
 
 

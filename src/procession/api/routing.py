@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
+from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Router
 
-from procession.api.guard import HEADERS_FOUND, Asgi, Receive, Scope, Send
+from procession.api.guard import HEADERS_FOUND, NOT_PLAIN, SEPARATED, Asgi, Receive, Scope, Send
 from procession.api.problems import MEDIA_TYPE, Problem
 
 JSON_TYPE: Final = (b"content-type", b"application/json")
@@ -115,7 +116,7 @@ class Routes:
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             method: str = scope["method"]
-            found = _find(root, scope["path"].split("/"), 1, [])
+            found = _find(root, _parts(scope), 1, [])
             for leaves, values in found:
                 leaf = leaves.get("GET" if method == "HEAD" else method)
                 if leaf is None:
@@ -125,13 +126,21 @@ class Routes:
                 await response(scope, receive, send)
                 return
             if not found:
-                await others(scope, receive, send)
+                await (_not_plain if scope[SEPARATED] else others)(scope, receive, send)
                 return
             allowed = ", ".join(sorted({each for leaves, _ in found for each in leaves}))
             problem = Problem(405, f"Expected another method than {method} at this path", headers={"Allow": allowed})
             await problem_response(problem, scope["path"])(scope, receive, send)
 
         return serve
+
+
+def _parts(scope: Scope) -> list[str]:
+    """The parts of a path. A separator that is encoded belongs to a name: that of a queue, of a limit."""
+    if not scope[SEPARATED]:
+        return scope["path"].split("/")
+    raw: bytes = scope["raw_path"]
+    return [unquote(part) for part in raw.partition(b"?")[0].decode("ascii", "replace").split("/")]
 
 
 def _find(node: _Node, parts: list[str], index: int, values: list[str]) -> list[tuple[dict[str, _Leaf], list[str]]]:
@@ -145,7 +154,7 @@ def _find(node: _Node, parts: list[str], index: int, values: list[str]) -> list[
         found = _find(fixed, parts, index + 1, values)
     if node.any is not None and part:
         found += _find(node.any, parts, index + 1, [*values, part])
-    if node.rest:
+    if node.rest and not any("/" in part or "\\" in part for part in parts[index:]):
         found.append((node.rest, [*values, "/".join(parts[index:])]))
     return found
 
@@ -155,6 +164,11 @@ def problem_response(problem: Problem, path: str) -> Plain:
     headers = [(b"content-type", MEDIA_TYPE.encode())]
     headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in problem.headers.items()]
     return Plain(problem.status, problem.document(path[:500]), headers)
+
+
+async def _not_plain(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's
+    """A path of others, which are files, with a separator where nobody looks for one."""
+    await problem_response(Problem(400, NOT_PLAIN), scope["path"])(scope, receive, send)
 
 
 async def _nothing(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's

@@ -13,6 +13,7 @@ from procession.cli.session import run
 from procession.cli.values import Var, json_object, variables
 
 if TYPE_CHECKING:
+    from procession.app import Procession
     from procession.app.queueing import EnqueuedJob
 
 Type = Annotated[str, typer.Argument(metavar="TYPE", help="The job type, which names its handler.")]
@@ -44,6 +45,14 @@ Limits = Annotated[
 ]
 After = Annotated[list[int] | None, typer.Option("--after", metavar="KEY", help="When this job has succeeded.")]
 Finished = Annotated[list[int] | None, typer.Option("--after-finished", metavar="KEY", help="When it is over.")]
+App = Annotated[
+    str,
+    typer.Option(
+        "--app",
+        metavar="MODULE:ATTRIBUTE",
+        help="The application whose handlers say what jobs have.",
+    ),
+]
 Batch = Annotated[int, typer.Option("--batch", metavar="KEY", help="A member of this batch.", show_default=False)]
 
 
@@ -78,10 +87,14 @@ def enqueue(
     after: After = None,
     after_finished: Finished = None,
     batch: Batch = 0,
+    app: App = "",
 ) -> None:
     """Put a plain job into the queue.
 
-    It is durable when its key is printed, and runs in the processes that work on the database.
+    It is durable when its key is printed, and runs in the processes that work on the database. What its handler says
+    of all its jobs (queue, retries, priority, …) counts where --app names the application that has it; otherwise the
+    queue is 'default' and there are 3 attempts, unless an option says so. The database is the application's own then,
+    unless --url or $PROCESSION_URL names another.
     """
     values = {**(json_object(args, "--arguments") if args else {}), **variables(var)}
     plain = _said(queue=queue, priority=priority, delay=delay, retries=retries, title=title, tags=tag, timeout=timeout)
@@ -95,7 +108,14 @@ def enqueue(
         after=after,
         after_finished=after_finished,
     )
-    _show(run(lambda app: app.enqueue(type, values, **words)))
+
+    async def work(app: Procession) -> tuple[EnqueuedJob, bool]:
+        return await app.enqueue(type, values, **words), type in app.handlers.jobs
+
+    enqueued, is_known = run(work, app=app)
+    _show(enqueued)
+    if not is_known:
+        _say_unknown(type, app, [name for name in ("queue", "retries") if name not in words])
 
 
 def _said(**values: Any) -> Any:  # noqa: ANN401 - options of many types
@@ -128,6 +148,17 @@ def _unique(key: str, for_: str, longest: str, *, replace: bool, debounce: bool,
         longest=longest or None,
         keep_first=keep_first,
     )
+
+
+def _say_unknown(type: str, app: str, missing: list[str]) -> None:  # noqa: A002 - as above
+    """Nobody has said here what jobs of this type have: what was taken instead is said, and how to have it."""
+    values = {"queue": "queue 'default'", "retries": "3 attempts"}
+    taken = " and ".join(values[name] for name in missing)
+    if app:
+        screen.note((f"'{app}' has no handler for '{type}'" + (f": {taken} were taken" if taken else ""), "yellow"))
+    elif taken:
+        note = f"No handler is known here: {taken} were taken; --app module:object takes what the handler says"
+        screen.note((note, "dim"))
 
 
 def _show(job: EnqueuedJob) -> None:

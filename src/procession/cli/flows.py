@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,9 +17,9 @@ from procession.limits import PAGE_MAX
 
 if TYPE_CHECKING:
     from procession.app import Procession
-    from procession.app.flows import JobBatch
+    from procession.app.flows import Flow, JobBatch
 
-flows = typer.Typer(help="See what comes after what.", no_args_is_help=True)
+flows = typer.Typer(help="List flows, see what comes after what.", invoke_without_command=True)
 batches = typer.Typer(help="List batches of jobs, seal and cancel them.", invoke_without_command=True)
 
 BatchKey = Annotated[int, typer.Argument(metavar="BATCH", help="The batch's key.")]
@@ -26,8 +27,8 @@ BatchKey = Annotated[int, typer.Argument(metavar="BATCH", help="The batch's key.
 
 @flows.command("show")
 @with_options
-def show(key: Annotated[int, typer.Argument(metavar="JOB", help="Any job of the flow.")]) -> None:
-    """Show the jobs that are connected to one, each under what it comes after."""
+def show(key: Annotated[int, typer.Argument(metavar="KEY", help="The flow's, or that of any of its jobs.")]) -> None:
+    """Show the jobs of a flow, each under what it comes after."""
     graph = run(lambda app: app.flow(key))
     if options().json:
         screen.json(graph.to_dict())
@@ -36,8 +37,34 @@ def show(key: Annotated[int, typer.Argument(metavar="JOB", help="Any job of the 
 
 
 @flows.callback()
-def _flows() -> None:
-    """See what comes after what."""
+@with_options
+def all_flows(context: typer.Context) -> None:
+    """List flows that have a title, the newest first; with a command: see what comes after what in one."""
+    if context.invoked_subcommand is None:
+        _list_flows(0, 50)
+
+
+@flows.command("list")
+@with_options
+def list_flows(
+    after: Annotated[int, typer.Option("--after", metavar="KEY", help="Go on after this.", show_default=False)] = 0,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=PAGE_MAX, help="How many.")] = 50,
+) -> None:
+    """List flows that have a title, the newest first."""
+    _list_flows(after, limit)
+
+
+def _list_flows(after: int, limit: int) -> None:
+    """A page."""
+    rows = run(lambda app: app.flows(after=after, limit=limit))
+    if options().json:
+        screen.views(rows)
+        return
+    if not rows:
+        screen.note("There is no flow with a title: app.enqueue_flow([...], title=...) makes one.")
+        return
+    _table("begun", [(row.flow_key, row) for row in rows])
+    screen.more(rows, limit, rows[-1].flow_key)
 
 
 @batches.callback()
@@ -57,7 +84,7 @@ def job_batches(
     if not rows:
         screen.note("There is no batch of jobs: app.open_batch() opens one.")
         return
-    _table(rows)
+    _table("opened", [(row.batch_key, row) for row in rows])
     screen.more(rows, limit, rows[-1].batch_key)
 
 
@@ -103,10 +130,10 @@ def _show(row: JobBatch) -> None:
     if options().json:
         screen.json(row.to_dict())
     else:
-        _table([row])
+        _table("opened", [(row.batch_key, row)])
 
 
-def _table(rows: list[JobBatch]) -> None:
+def _table(began: str, rows: Sequence[tuple[int, JobBatch | Flow]]) -> None:
     columns = (
         KEY,
         Column("title"),
@@ -115,12 +142,12 @@ def _table(rows: list[JobBatch]) -> None:
         Column("of", whole=True, right=True),
         Column("failed", whole=True, right=True),
         Column("deleted", whole=True, right=True),
-        Column("opened", whole=True, rank=1),
+        Column(began, whole=True, rank=1),
         Column("finished", whole=True, rank=2),
     )
     cells = [
         (
-            screen.key(row.batch_key),
+            screen.key(key),
             row.title,
             screen.state(row.state),
             bar((row.total - row.pending) / row.total) if row.total else "",
@@ -130,6 +157,6 @@ def _table(rows: list[JobBatch]) -> None:
             screen.when(row.created_at),
             screen.when(row.finished_at),
         )
-        for row in rows
+        for key, row in rows
     ]
     screen.table(columns, cells)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from procession.app.job_graphs import FlowGraph, FlowNode
-    from procession.app.job_lists import JobInFull, QueueJob, RelatedJob
+    from procession.app.job_lists import JobAttempt, JobInFull, QueueJob, RelatedJob
     from procession.app.queues import LogEntry
 
 TRACE_LINES = 12  # of a traceback; --json has all
@@ -106,6 +106,7 @@ def show_job(found: JobInFull) -> None:
     screen.pairs(pair for pair in pairs if pair[1])
     _show_values(found)
     _show_error(row.error_message)
+    _show_attempts(found.attempts)
     _show_related("Comes after", found.parents)
     _show_related("Before", found.children)
 
@@ -134,6 +135,19 @@ def _show_error(text: str) -> None:
     screen.paragraph(head, indent=2, style="red")
     for line in trace.splitlines()[-TRACE_LINES:]:
         screen.line(("  " + line, "dim"))
+
+
+def _show_attempts(rows: Sequence[JobAttempt]) -> None:
+    """The attempts that failed, a line for each."""
+    if not rows:
+        return
+    screen.heading("Attempts that failed")
+    width = max(len(str(row.attempt)) for row in rows)
+    for row in rows:
+        first = row.message.strip().partition("\n")[0]
+        said = first if not row.error_type or row.error_type in first else f"{row.error_type}: {first}"
+        screen.line(f"  {row.attempt:>{width}}  ", (f"{screen.when(row.at)}  ", "dim"), (said, "red"))
+        screen.line(" " * (width + 4), (row.worker, "dim"))
 
 
 def _show_related(title: str, rows: Sequence[RelatedJob]) -> None:
@@ -197,6 +211,8 @@ def branches(graph: FlowGraph) -> Iterator[Branch]:
 
 def show_flow(graph: FlowGraph, key: int) -> None:
     """The tree of a flow; the job that was asked for is marked."""
+    if graph.title:
+        screen.line((graph.title, "bold"), (f"  {graph.flow_key}", "dim"))
     for branch in branches(graph):
         node = branch.node
         name = node.title or node.type or ("batch" if node.is_batch else "a job that is gone")

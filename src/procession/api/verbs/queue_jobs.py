@@ -100,6 +100,7 @@ async def get_job(call: Call) -> records.JobDetails:
         parents=[records.record_of(each, records.RelatedJob) for each in found.parents],
         children=[records.record_of(each, records.RelatedJob) for each in found.children],
         log=[records.record_of(line, records.LogLine) for line in log],
+        attempts=[records.record_of(each, records.JobAttempt) for each in found.attempts],
     )
 
 
@@ -192,18 +193,49 @@ async def enqueue_flow(call: Call) -> records.EnqueuedFlow:
         FlowJob(each.name, each.type, each.args, each.after, each.after_finished, cast("Any", requests.words_of(each)))
         for each in body.jobs
     ]
-    enqueued = await call.desk.app_of(tenant).enqueue_flow(jobs)
+    enqueued = await call.desk.app_of(tenant).enqueue_flow(jobs, title=body.title)
     return records.EnqueuedFlow(
-        jobs={name: records.record_of(each, records.Enqueued) for name, each in enqueued.items()}
+        jobs={name: records.record_of(each, records.Enqueued) for name, each in enqueued.items()},
+        flow_key=str(enqueued.flow_key) if enqueued.flow_key else None,
+    )
+
+
+async def list_flows(call: Call) -> records.FlowList:
+    """A page of flows that have a title, the newest first."""
+    app, limit = app_for(call), records.limit_of(call)
+    found = await app.flows(after=records.key_place_of(call.query.get("after")), limit=limit)
+    counted = await app.flows(limit=PAGE_MAX)
+    return records.FlowList(
+        items=[
+            records.record_of(each, records.FlowRecord, pending=each.pending)
+            for each in found
+            if call.who.sees(each.tenant_id)
+        ],
+        page=records.ListInfo(
+            total_items=sum(call.who.sees(each.tenant_id) for each in counted),
+            has_more_total_items=len(counted) == PAGE_MAX,
+            end_cursor=records.cursor_of(found[-1].flow_key) if len(found) == limit else None,
+        ),
     )
 
 
 async def get_flow(call: Call) -> records.FlowGraph:
-    """The jobs that are connected to one."""
-    key = await _job(call)
-    tenants = call.who.tenants
-    app = call.desk.app if tenants is None else call.desk.app_of((await call.desk.app.job_record(key)).tenant_id)
+    """The jobs that are connected, from the key of any of them or of a flow with a title."""
+    key, app = key_of(call.path["flowKey"], "flowKey"), call.desk.app
+    if call.who.tenants is not None:
+        tenant = await _tenant_of(app, key)
+        if not call.who.sees(tenant):
+            raise NotFound(f"Expected a job with key {key}, found none")
+        app = call.desk.app_of(tenant)
     return records.record_of(await app.flow(key), records.FlowGraph)
+
+
+async def _tenant_of(app: Procession, key: int) -> str:
+    """Whose a flow, or a job, is. Raises NotFound."""
+    try:
+        return (await app.job_batch(key)).tenant_id
+    except NotFound:
+        return (await app.job_record(key)).tenant_id
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
@@ -362,7 +394,23 @@ ENDPOINTS = (
         load=Load.COMMAND,
         entity="JOB",
     ),
-    row("GET", "/flows/{jobKey}", "getFlow", get_flow, "The jobs that are connected to one", answer=records.FlowGraph),
+    row(
+        "GET",
+        "/flows",
+        "listFlows",
+        list_flows,
+        "A page of flows that have a title",
+        answer=records.FlowList,
+        queries=("limit", "after", "tenantId"),
+    ),
+    row(
+        "GET",
+        "/flows/{flowKey}",
+        "getFlow",
+        get_flow,
+        "The jobs that are connected, by the key of any of them or of a flow",
+        answer=records.FlowGraph,
+    ),
     row(
         "GET",
         "/job-batches",
