@@ -36,8 +36,16 @@ class Watching(Protocol):
         """How many of the instances that a search looks at are meant, up to ``most``."""
         ...
 
+    async def looks_at_all(self, which: InstanceSearch) -> bool:
+        """Whether ``look`` is enough for every instance that the search has to look at."""
+        ...
+
     async def marks(self) -> Marks:
         """Numbers that differ when something changed; cheap enough to be asked twice a second."""
+        ...
+
+    async def size(self) -> int:
+        """How many bytes the database has on its disk, everything in it included; 0 where it has none."""
         ...
 
     async def revisions(self, instances: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -115,7 +115,8 @@ async def list_instances(call: Call) -> InstancePage:
     else:
         found = await rows.find_instances(which)
         total = await _total(call, which, found)
-    is_part = bool(element or which.after or _reads(which) or len(found.instances) < which.limit)
+    is_part = bool(element or which.after or _reads(which) or total == len(found.instances))
+    is_part = is_part or (total <= SHOWN_COUNT_MAX and not await rows.looks_at_all(which))
     return InstancePage(items=await records_of(call, found.instances), page=_page(found, total, part=is_part))
 
 

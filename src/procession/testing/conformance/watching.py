@@ -122,6 +122,8 @@ class TestFindInstances:
         assert len(seen) >= 4
         assert await store.count_found(InstanceSearch(tag="odd"), 3) == 3
         assert await store.count_found(InstanceSearch(tag="odd"), 100) == 5
+        assert await store.looks_at_all(InstanceSearch(look=11))
+        assert not await store.looks_at_all(InstanceSearch(look=9))
 
     async def test_states_come_where_they_are_asked_for(self, store: Store, keys: Keys) -> None:
         step = start_step(keys)
@@ -133,6 +135,11 @@ class TestFindInstances:
 
 class TestWatching:
     """Marks, counts, groups."""
+
+    async def test_the_size_of_a_database_is_known_where_it_has_a_disk(self, store: Store, keys: Keys) -> None:
+        await apply(store, keys, start_step(keys))
+        size = await store.size()
+        assert size == 0 or size > 50_000  # a memory store has none; tables and indexes alone are more elsewhere
 
     async def test_marks_differ_when_something_changed(self, store: Store, keys: Keys) -> None:
         before = await store.marks()

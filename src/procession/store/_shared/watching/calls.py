@@ -37,9 +37,17 @@ class WatchCalls:
         """How many are meant."""
         return await self._run_script(lambda _: looks.count_found(which, most), reads=True)
 
+    async def looks_at_all(self, which: InstanceSearch) -> bool:
+        """Whether a search does not end before the oldest instance."""
+        return await self._run_script(lambda _: looks.looks_at_all(which), reads=True)
+
     async def marks(self) -> Marks:
         """Numbers that differ when something changed."""
         return await self._run_script(lambda _: looks.marks(), reads=True)
+
+    async def size(self) -> int:
+        """Bytes that the database has."""
+        return await self._run_script(lambda _: looks.size(), reads=True)
 
     async def revisions(self, instances: Sequence[int]) -> dict[int, tuple[int, int]]:
         """A pair for each instance."""

@@ -48,10 +48,22 @@ def count_found(which: InstanceSearch, most: int) -> Script[int]:
     return (yield from ask_for("count_found", [fields]))[0][0]
 
 
+def looks_at_all(which: InstanceSearch) -> Script[bool]:
+    """Whether the window holds everything."""
+    seen, _ = (yield from ask_for("find_window", [_fields(which)]))[0]
+    return seen < which.look
+
+
 def marks() -> Script[Marks]:
     """Numbers that differ when something changed."""
     (row,) = yield from ask_for("watch_marks", [0])
     return Marks(**dict(zip(Marks.__struct_fields__, row, strict=True)))
+
+
+def size() -> Script[int]:
+    """Bytes."""
+    (row,) = yield from ask("watch_size")
+    return int(row[0])
 
 
 def revisions(instances: Sequence[int]) -> Script[dict[int, tuple[int, int]]]:
