@@ -16,9 +16,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from procession.app.wiring import store_factory
 from procession.lab.mariadb_server import MariadbServer, mariadb_is_installed
 from procession.lab.postgres_server import PostgresServer
-from procession.store.postgres import PostgresStore
 from tests.support import mariadb, postgres, scratch
 from tests.support.corpora import VARIABLE, corpora_directory
 from tests.support.mariadb import MariadbDatabases
@@ -77,8 +77,16 @@ def migrated_postgres_url(postgres_databases: PostgresDatabases) -> str:
     return url
 
 
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with our schema, to copy and never to open."""
+    file = tmp_path_factory.mktemp("sqlite") / "migrated.db"
+    asyncio.run(_migrate(f"sqlite:///{file}"))
+    return file
+
+
 async def _migrate(url: str) -> None:
-    store = PostgresStore(url)
+    store = store_factory(url)()
     await store.migrate()
     await store.close()
 

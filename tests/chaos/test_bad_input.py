@@ -16,7 +16,7 @@ from procession.limits import NAME_BYTES_MAX, RESOURCE_BYTES_MAX
 from procession.testing.bpmn import process, resource
 from tests.support.servers import SERVERS
 
-NEIGHBOURS = 40
+NEIGHBOURS = 16
 QUICK = Settings(promote_poll_ms_max=50, claim_poll_ms_max=50)
 
 
@@ -40,6 +40,19 @@ BAD_VALUES = {
     "an object": ({"a": object()}, r"\.a.*object"),
     "names that are no texts": ({"a": {(1, 2): 3}}, r"\.a|names"),
 }
+
+
+HALF = 'string join(for i in 1..1000 return "' + "x" * 850 + '")'
+GROW = f"=for i in 1..6 return {HALF}"  # together more than any variables may be
+MODEL = resource(
+    process("job").start().service("answer").end(),
+    process("method").start().task("count").end(),
+    process("user").start().user("wait").end(),
+    process("grows").start().catch("soon", timer="PT0.05S").script("grow", GROW, result="big").end(),
+    process("told").start().catch("word", message="word", key="=id").script("grow", GROW, result="big").end(),
+    process("calls").start().call("child", process="small").script("grow", GROW, result="big").end(),
+    process("small").start().end(),
+)
 
 
 @pytest.fixture(params=["memory", "sqlite", *SERVERS])
@@ -67,30 +80,9 @@ async def app(url: str) -> AsyncIterator[Procession]:
         return BAD_VALUES[kind][0] if kind else {"ok": True}
 
     await made.open(migrate=True)
-    await made.deploy(
-        (
-            "bad.bpmn",
-            resource(
-                process("job").start().service("answer").end(),
-                process("method").start().task("count").end(),
-                process("user").start().user("wait").end(),
-                process("grows").start().catch("soon", timer="PT0.05S").script("grow", GROW, result="big").end(),
-                process("told")
-                .start()
-                .catch("word", message="word", key="=id")
-                .script("grow", GROW, result="big")
-                .end(),
-                process("calls").start().call("child", process="small").script("grow", GROW, result="big").end(),
-                process("small").start().end(),
-            ),
-        )
-    )
+    await made.deploy(("bad.bpmn", MODEL))
     yield made
     await made.close()
-
-
-HALF = 'string join(for i in 1..1000 return "' + "x" * 850 + '")'
-GROW = f"=for i in 1..6 return {HALF}"  # together more than any variables may be
 
 
 async def count(app: Procession) -> int:

@@ -6,6 +6,8 @@ the mark says why. One about what only a store can show is marked ``stored`` and
 
 from __future__ import annotations
 
+import itertools
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -37,12 +39,13 @@ def make_world(
     runner: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Callable[[], CoreWorld | StoreWorld]]:
     """Makes worlds without definitions at the first instant of 2026; a story may want several."""
+    numbers = itertools.count()
     with ExitStack() as opened:
 
         def make() -> CoreWorld | StoreWorld:
             if runner == "core":
                 return CoreWorld()
-            made = StoreWorld(database(), migrate=runner not in SERVERS)
+            made = StoreWorld(database(), migrate=False)
             opened.callback(made.close)
             return made
 
@@ -50,7 +53,9 @@ def make_world(
             if runner == "memory":
                 return "memory://"
             if runner == "sqlite":
-                return f"sqlite:///{tmp_path}/story.db"
+                file = tmp_path / f"story-{next(numbers)}.db"
+                shutil.copy(request.getfixturevalue("migrated_sqlite"), file)
+                return f"sqlite:///{file}"
             if runner == "mariadb":
                 lenders: MariadbDatabases = request.getfixturevalue("mariadb_databases")
                 lent = lenders.lend()

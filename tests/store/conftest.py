@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -28,15 +29,17 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def reopen(store_kind: str, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Reopen]:
+async def reopen(store_kind: str, tmp_path: Path, migrated_sqlite: Path, clock: ManualClock) -> AsyncIterator[Reopen]:
     """Opens further stores on the database of the test; they are closed after it."""
+    file = tmp_path / "procession.db"
     async with AsyncExitStack() as opened:
 
         async def another() -> Store | None:
             if store_kind == "memory":
                 return None
-            made = SqliteStore(tmp_path / "procession.db", clock=clock)
-            await made.migrate()
+            if not file.exists():
+                shutil.copy(migrated_sqlite, file)
+            made = SqliteStore(file, clock=clock)
             await made.open()
             opened.push_async_callback(made.close)
             return made
