@@ -246,3 +246,14 @@ async def test_a_job_cannot_come_after_a_key_that_nobody_had(app):
     await app.enqueue("note", {"text": "after one that is gone"}, after=done.job_key)
     await app.run_until_idle()
     assert app.ran == ["", "after one that is gone"]
+
+
+async def test_a_tenant_sees_its_own_flows_alone(app):
+    ours, theirs = (app.for_tenant(name) for name in ("ours", "theirs"))
+    enqueued = await theirs.enqueue_flow([FlowJob("a", "note")], title="theirs")
+    await ours.enqueue_flow([FlowJob("a", "note")], title="ours")
+    assert [flow.title for flow in await ours.flows()] == ["ours"]
+    assert len(await app.flows()) == 2
+    for key in (enqueued.flow_key, enqueued["a"].job_key):
+        with pytest.raises(NotFound):
+            await ours.flow(key)

@@ -9,7 +9,7 @@ from procession.app.recurring import Recurring
 from procession.engine.tally import PLACES_MAX, Tally
 from procession.errors import Unavailable
 from procession.jobs.kinds import JobKind
-from procession.store.rows import JobEnd, NewJob
+from procession.store.rows import JobEnd, NewJob, Want
 from procession.testing.conformance.stage import ManualClock
 
 MINUTE = 60_000
@@ -82,6 +82,23 @@ async def test_counts_wait_while_the_database_does_not_answer(app, monkeypatch):
         await duties.flush_stats()
     await duties.flush_stats()
     assert _sums(await app.job_series()) == {"mail": (1, 0, 0, 0)}
+
+
+async def test_jobs_that_fail_without_a_run_that_ends_are_counted_too(app):
+    await app.enqueue("print", queue="late", deadline="1s")
+    lost = await app.enqueue("print", queue="lost")
+    store, engine = app._engine.store, app._engine
+    for _ in range(engine.settings.crash_budget + 1):
+        dead = await store.register("dead", b"{}")
+        app.turned.advance(engine.settings.crash_backoff_ms)
+        await store.promote(100)
+        assert [job.key for job in await store.claim(dead, [Want(queue="lost", count=1)])] == [lost.job_key]
+        app.turned.advance(engine.settings.dead_after_ms + 1)
+        await store.beat(engine.node)
+        await engine._duties.rescue_once()
+    await engine.queue_duties.upkeep()
+    await engine.queue_duties.flush_stats()
+    assert _sums(await app.job_series()) == {"late": (1, 0, 1, 0), "lost": (1, 0, 1, 0)}
 
 
 def test_types_beyond_a_bound_are_counted_together():

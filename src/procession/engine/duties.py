@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from procession.core.commands import FailJob
 from procession.engine.cells import Told
@@ -42,6 +42,7 @@ class Duties:
         settings: Settings,
         chance: Callable[[], float],
         lost: Callable[[str], None],
+        failed: Callable[[list[int]], Awaitable[None]],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -50,6 +51,7 @@ class Duties:
         self._claims = claims
         self._settings = settings
         self._lost = lost
+        self._failed = failed
         self.node = 0
         self.term = 0  # of this process' leadership; 0: another leads
         self._led_since = 0.0
@@ -168,6 +170,8 @@ class Duties:
         if rescue.nodes:
             logger.warning("processes %s are dead: %d of their jobs were given back", rescue.nodes, rescue.jobs)
         self._announcer.announce_all(rescue.woken)
+        if rescue.failed:
+            await self._failed(rescue.failed)
         for job in rescue.failed:
             await self._crashed_too_often(job)
         return rescue.jobs

@@ -157,6 +157,7 @@ class Engine(Operations):
             settings=settings,
             chance=chance,
             lost=self._lost_from_thread,
+            failed=lambda jobs: self.queue_duties.count_failed(jobs),
         )
         self._duties.beats = open_store is None
         self.vitals = Vitals(store, self.counters, clock=self.clock, keys=self._keys, name=self.name, chance=chance)

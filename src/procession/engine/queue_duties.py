@@ -25,7 +25,7 @@ from procession.engine.queue_retention import kept_by_queue
 from procession.engine.submissions import inserted
 from procession.engine.tally import Tally
 from procession.errors import InvalidValue, Unavailable
-from procession.jobs.kinds import JobState
+from procession.jobs.kinds import JobKind, JobState
 from procession.jobs.recurring import plan_firing
 from procession.limits import PAGE_MAX, PROMOTE_MAX
 from procession.store.port import Store
@@ -191,8 +191,15 @@ class QueueDuties:
         late, woken = await self._store.expire_jobs(PROMOTE_MAX)
         if late:
             logger.warning("%d jobs failed, for they had not begun by their deadline", len(late))
+            await self.count_failed(late)
         self._announcer.announce_all(woken)
         return len(late) + await self._store.expire_archive(PROMOTE_MAX)
+
+    async def count_failed(self, keys: list[int]) -> None:
+        """Plain jobs that failed for good without a run that has ended are in the counts per minute, too."""
+        for row in await self._store.jobs_of(keys):
+            if row.kind == JobKind.TASK:
+                self._tally.failed(row.queue, row.type)
 
     async def _upkeep_round(self) -> float:
         """Do so if this process leads."""

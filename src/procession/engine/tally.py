@@ -44,6 +44,10 @@ class Tally:
         if column is not None:
             self._row(job.queue, job.type)[column] += 1
 
+    def failed(self, queue: str, type_: str) -> None:
+        """A plain job has failed for good without a run that ended here: its deadline is over, its processes died."""
+        self._row(queue, type_)[2] += 1
+
     def took(self, job: Delivery, took_s: float) -> None:
         """A handler was called, and took so long."""
         if job.kind == _TASK:
