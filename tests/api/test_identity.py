@@ -201,6 +201,7 @@ async def test_whoever_is_bound_to_tenants_does_not_read_what_was_done_in_others
     (entry,) = (await guarded.post("/audit-logs/search", headers=admin)).json()["items"]
     assert (await guarded.post("/audit-logs/search", headers=bound)).status_code == 403
     assert (await guarded.get(f"/audit-logs/{entry['auditLogKey']}", headers=bound)).status_code == 403
+    assert (await guarded.post("/user-tasks/1/audit-logs/search", headers=bound)).status_code == 403
 
 
 async def test_a_stream_ends_when_the_token_that_opened_it_is_revoked(guarded, monkeypatch):

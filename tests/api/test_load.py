@@ -49,6 +49,18 @@ async def test_a_disk_that_is_nearly_full_takes_no_new_work(make_served: MakeSer
     assert (answer.status_code, answer.json()["reason"]) == (503, "disk")
 
 
+@pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
+async def test_a_database_that_is_as_large_as_it_may_be_takes_no_new_work(make_served):
+    served = await make_served(database_bytes_max=1_000)
+    await served.gate.weigh()
+    answer = await served.post("/process-instances", {"processDefinitionId": "payment"})
+    document = answer.json()
+    assert (answer.status_code, document["reason"], document["limit"]) == (503, "database", 1_000)
+    assert document["current"] > 50_000
+    assert int(answer.headers["retry-after"]) == 30
+    assert (await served.post("/jobs/search")).status_code == 200
+
+
 async def test_an_awaited_end_does_not_count_as_a_slow_command(served):
     await served.deploy()
     body = {"processDefinitionId": "payment", "awaitCompletion": True, "requestTimeout": 300}

@@ -43,7 +43,7 @@ LOOKS = {
 ACTIONS = {
     WORKER: {"activateJobs", "completeJob", "endJobs", "failJob", "throwJobError", "updateJob"},
     DEPLOYER: {"createDeployment", "deleteResource"},
-    ADMIN: {"pinClock", "resetClock", "searchAuditLogs", "getAuditLog"},
+    ADMIN: {"pinClock", "resetClock", "searchAuditLogs", "getAuditLog", "searchUserTaskAuditLogs"},
     OPERATOR: {
         *("activateAdHocSubProcessActivities", "assignUserTask", "broadcastSignal", "cancelBatchOperation"),
         *("cancelJobBatch", "cancelProcessInstance", "cancelProcessInstancesBatchOperation", "changeJob"),
@@ -57,6 +57,7 @@ ACTIONS = {
         *("requeueJob", "resolveIncident", "resolveIncidentsBatchOperation", "resolveProcessInstanceIncidents"),
         *("restartInstance", "resumeJobType", "resumeProcessInstance", "resumeQueue", "resumeRecurringJob"),
         *("retryIncident", "retryInstance", "retryJob", "sealJobBatch", "setLimit", "suspendProcessInstance"),
+        *("resumeProcessInstancesBatchOperation", "suspendProcessInstancesBatchOperation"),
         *("triggerRecurringJob", "tryMigration", "unassignUserTask", "updateUserTask"),
     },
 }

@@ -200,3 +200,38 @@ async def test_what_element_instances_wait_for(served, client):
     assert person["elementId"] == "person"
     counts = (await client.get_process_instance_wait_state_statistics(sdk.ProcessInstanceKey(key))).items
     assert {each.element_id: each.waiting_count for each in counts} == dict.fromkeys(details, 1)
+
+
+async def test_how_the_server_is_set_up(client):
+    found = await client.get_system_configuration()
+    assert found.deployment.max_request_size == 8 * 1024 * 1024
+    assert (found.job_metrics.enabled, found.components.active) == (False, [])
+    assert (found.authentication.is_login_delegated, found.deployment.is_multi_tenancy_enabled) == (False, False)
+
+
+async def test_many_instances_are_suspended_and_resumed(served, client):
+    key = await served.start()
+    chosen = models.ProcessInstanceCancellationBatchOperationRequestFilter(process_definition_id="payment")
+    suspension = models.ProcessInstanceSuspensionBatchOperationRequest(filter_=chosen)
+    made = await client.suspend_process_instances_batch_operation(data=suspension)
+    assert made.batch_operation_type == "SUSPEND_PROCESS_INSTANCE"
+    await served.until("/process-instances/search", {"filter": {"processInstanceKey": key, "state": "SUSPENDED"}})
+    resumption = models.ProcessInstanceResumptionBatchOperationRequest(filter_=chosen)
+    await client.resume_process_instances_batch_operation(data=resumption)
+    await served.until("/process-instances/search", {"filter": {"processInstanceKey": key, "state": "ACTIVE"}})
+
+
+async def test_who_changed_a_user_task_is_known_after_its_end(served):
+    await served.deploy()
+    await served.start()
+    job = await served.take()
+    await served.post(f"/jobs/{job['jobKey']}/completion")
+    (task,) = await served.until("/user-tasks/search", {})
+    key = task["userTaskKey"]
+    assert (await served.post(f"/user-tasks/{key}/assignment", {"assignee": "ada"})).status_code == 204
+    assert (await served.post(f"/user-tasks/{key}/completion")).status_code == 204
+    page = (await served.post(f"/user-tasks/{key}/audit-logs/search", {"filter": {"result": "SUCCESS"}})).json()
+    assert [entry["operationType"] for entry in page["items"]] == ["completeUserTask", "assignUserTask"]
+    assert {entry["entityKey"] for entry in page["items"]} == {key}
+    other = (await served.post(f"/user-tasks/{int(key) + 1}/audit-logs/search")).json()
+    assert other["items"] == []

@@ -99,6 +99,7 @@ def test_a_gateway_that_cannot_be(command, tmp_path):
 def test_options_that_cannot_work_are_refused(command):
     assert command("serve", "--oidc-issuer", "https://id.example").code == 1
     assert command("serve", "--oidc-issuer", "http://id.example", "--oidc-audience", "x", "--port", "0").code == 1
+    assert command("serve", "--database-max", "much", "--port", "0").code == 1
     assert command("serve", "shop:app", "--test-clock", "--no-identity").code == 1
     assert command("tokens", "create", "x", "--role", "boss", "--json").error["type"] == "InvalidValue"
 

@@ -40,6 +40,17 @@ async def test_all_instances_of_a_filter_are_canceled_and_no_others(stage: Stage
     assert [each.batch_key for each in await stage.app.batches()] == [batch]
 
 
+async def test_many_are_suspended_and_resumed_and_those_that_are_not_suspended_are_left_alone(stage: Stage):
+    await _start_many(stage, 6)
+    batch = await stage.app.batch("suspend", which={"business_id": "A-1"})
+    assert (await _ended(stage, batch)).done == 3
+    assert await stage.app.count_instances() == {"ACTIVE": 3, "SUSPENDED": 3}
+    batch = await stage.app.batch("resume")
+    found = await _ended(stage, batch)
+    assert (found.total, found.done, found.failed) == (3, 3, 0)
+    assert await stage.app.count_instances() == {"ACTIVE": 6}
+
+
 async def test_what_refuses_is_an_error_of_the_batch_and_the_others_are_done(stage: Stage):
     """Scenario 123: errors by item."""
     keys = await _start_many(stage, 4)

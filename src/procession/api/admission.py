@@ -14,6 +14,7 @@ from procession.api.endpoints import Load
 from procession.api.problems import Problem
 from procession.api.settings import Settings
 from procession.app import Procession
+from procession.errors import Unavailable
 
 logger = logging.getLogger("procession.api")
 
@@ -29,7 +30,14 @@ class Gate:
     def __init__(self, app: Procession, settings: Settings) -> None:
         limits = {"aimd": Aimd, "gradient": Gradient}
         rule = limits.get(settings.limit)
-        self.admission = Admission(rule() if rule is not None else None, disk_free_min=settings.disk_free_bytes_min)
+        self.admission = Admission(
+            rule() if rule is not None else None,
+            disk_free_min=settings.disk_free_bytes_min,
+            database_max=settings.database_bytes_max,
+        )
+        self._app = app
+        self._weighs = settings.database_bytes_max > 0
+        self._weighing: asyncio.Task[None] | None = None
         self._place = Path(app.url.removeprefix(SQLITE).partition("?")[0]) if app.url.startswith(SQLITE) else None
         self._looked_at = -LOOK_S
         self._at_work = 0
@@ -114,14 +122,25 @@ class Gate:
         self._told_at, self._untold = now, 0
 
     def _look(self, now: float) -> None:
-        """How full the disk is, now and then."""
-        if self._place is None or now - self._looked_at < LOOK_S:
+        """How full the disk and how large the database is, now and then."""
+        if now - self._looked_at < LOOK_S:
             return
         self._looked_at = now
+        if self._weighs and (self._weighing is None or self._weighing.done()):
+            self._weighing = asyncio.get_running_loop().create_task(self.weigh(), name="procession size")
+        if self._place is None:
+            return
         try:
             self.admission.disk(shutil.disk_usage(self._place.absolute().parent).free)
         except OSError:
             self.admission.disk(None)
+
+    async def weigh(self) -> None:
+        """Ask how large the database is."""
+        try:
+            self.admission.database(await self._app.rows.size())
+        except Unavailable:
+            logger.debug("how large the database is, is not known now")  # what was known last holds on
 
 
 class Pass:

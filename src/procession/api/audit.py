@@ -26,6 +26,7 @@ from procession.store.rows.keeping import Kept
 logger = logging.getLogger("procession.api")
 
 KIND = "audit"
+TASK = "USER_TASK"  # the entity of entries about user tasks
 TEXT_CHARS_MAX = 2_000
 VALUES = frozenset({"variables", "args"})  # of these only the names are written down
 
@@ -78,6 +79,16 @@ class AuditFilter(Request):
     result: Text = UNSET
     process_instance_key: Text = UNSET
     tenant_id: Text = UNSET
+
+
+class TaskAuditFilter(Request):
+    """Which entries of a user task."""
+
+    operation_type: Text = UNSET
+    result: Text = UNSET
+    timestamp: Date = UNSET
+    actor_type: Text = UNSET
+    actor_id: Text = UNSET
 
 
 class Auditor:
@@ -216,6 +227,19 @@ async def search_audit(call: Call) -> Found[AuditLog]:
     return await search(query, Source(fetch, "audit_log_key"), AuditLog)
 
 
+async def search_task_audit(call: Call) -> Found[AuditLog]:
+    """What was done to one user task, the newest first unless sorted; tasks that are over have theirs, too."""
+    _check_unbound(call)
+    task = str(key_of(call.path["userTaskKey"], "userTaskKey"))
+
+    async def fetch(after: int, limit: int) -> Rows:
+        rows = await call.desk.rows.kept(KIND, after=after, newest=True, limit=limit)
+        found = [entry for entry in map(record_of, rows) if (entry.entity_type, entry.entity_key) == (TASK, task)]
+        return Rows(found, rows[-1].key if len(rows) == limit else 0)
+
+    return await search(call.body, Source(fetch, "audit_log_key"), AuditLog)
+
+
 async def get_audit(call: Call) -> AuditLog:
     """One entry."""
     _check_unbound(call)
@@ -248,5 +272,17 @@ ENDPOINTS = (
         summary="One change",
         group="Audit log",
         answer=AuditLog,
+    ),
+    Endpoint(
+        method="POST",
+        path="/user-tasks/{userTaskKey}/audit-logs/search",
+        operation_id="searchUserTaskAuditLogs",
+        verb=search_task_audit,
+        role=Role.ADMIN,
+        summary="Search who changed a user task",
+        group="Audit log",
+        body=Search[TaskAuditFilter],
+        optional=True,
+        answer=Found[AuditLog],
     ),
 )

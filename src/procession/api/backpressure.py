@@ -20,12 +20,13 @@ LIMIT_MAX = 1_000.0
 TARGET_S = 0.2  # slower than this is slow
 CUT = 0.9
 RETRY_AFTER_S = 1.0
+FULL_RETRY_AFTER_S = 30.0  # where somebody has to make room
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a command is not taken now."""
 
-    reason: str  # commands-in-flight | export-backlog | disk | busy
+    reason: str  # commands-in-flight | export-backlog | disk | database | busy
     limit: float
     current: float
     retry_after_s: float = RETRY_AFTER_S
@@ -38,6 +39,7 @@ WORDS: Mapping[str, str] = {
     "commands-in-flight": "Too many commands are accepted and not yet answered",
     "export-backlog": "Exporters are behind, and new work has to wait for them (commands a second)",
     "disk": "The disk is nearly full (bytes that have to be free)",
+    "database": "The database is nearly as large as it may be (bytes)",
     "busy": "The engine has too many commands under way",
 }
 
@@ -171,7 +173,12 @@ class Admission:
     """The rules together, and what became of everything that was offered."""
 
     def __init__(
-        self, limit: Limit | None = None, write_limit: WriteLimit | None = None, *, disk_free_min: int = 0
+        self,
+        limit: Limit | None = None,
+        write_limit: WriteLimit | None = None,
+        *,
+        disk_free_min: int = 0,
+        database_max: int = 0,
     ) -> None:
         self.limit = limit
         self.write_limit = write_limit
@@ -182,10 +189,16 @@ class Admission:
         self.rejected: dict[str, int] = {}
         self._disk_free_min = disk_free_min
         self._disk_free: int | None = None
+        self._database_max = database_max
+        self._database = 0
 
     def disk(self, free_bytes: int | None) -> None:
         """What is free where the database stands; None: that is not known here."""
         self._disk_free = free_bytes
+
+    def database(self, size_bytes: int) -> None:
+        """How large the database is."""
+        self._database = size_bytes
 
     def refuse(self, now: float) -> Refusal | None:
         """Say why a command would not be taken in, and count it as refused; None, and nothing counted, if it would."""
@@ -218,7 +231,11 @@ class Admission:
     def _full(self) -> Refusal | None:
         free = self._disk_free
         if free is not None and free < self._disk_free_min:
-            return Refusal(reason="disk", limit=self._disk_free_min, current=free, retry_after_s=30.0)
+            return Refusal(reason="disk", limit=self._disk_free_min, current=free, retry_after_s=FULL_RETRY_AFTER_S)
+        if 0 < self._database_max <= self._database:
+            return Refusal(
+                reason="database", limit=self._database_max, current=self._database, retry_after_s=FULL_RETRY_AFTER_S
+            )
         if self.limit is not None and self.in_flight >= self.limit.limit:
             return Refusal(reason="commands-in-flight", limit=float(int(self.limit.limit)), current=self.in_flight)
         return None

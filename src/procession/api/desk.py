@@ -9,6 +9,7 @@ from msgspec import UnsetType
 
 from procession.api.problems import Problem
 from procession.api.roles import Principal, tenant_id_of, tenant_of
+from procession.api.settings import Settings
 from procession.api.watch import Watch
 from procession.api.words import key_of
 from procession.app import Procession
@@ -24,8 +25,11 @@ CALLERS_MAX = 100  # call activities above one another that are followed to the 
 class Desk:
     """One for each server."""
 
-    def __init__(self, app: Procession, turn_clock: Callable[[int | None], None] | None = None) -> None:
+    def __init__(
+        self, app: Procession, settings: Settings, turn_clock: Callable[[int | None], None] | None = None
+    ) -> None:
         self.app = app
+        self.settings = settings
         self.port = 0  # of this server, once it is known
         self.turn_clock = turn_clock  # test mode: sets the clock, None lets it go
         self.watch = Watch(app)

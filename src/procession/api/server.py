@@ -75,7 +75,7 @@ async def serve(
     """
     settings = settings or Settings()
     check_binding(settings)
-    desk, gate = Desk(app, turn_clock), Gate(app, settings)
+    desk, gate = Desk(app, settings, turn_clock), Gate(app, settings)
     app.at_edge(gate.numbers)
     web = Web(desk, settings, gate, Spans(tracer_provider))
     retention = AuditRetention(app, settings.audit_keep_ms) if settings.audit_keep_ms else None

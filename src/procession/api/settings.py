@@ -57,4 +57,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_https: bool = False  # behind a proxy that ends TLS: browsers are told to stay with it
     grpc: GrpcSettings | None = None  # None: HTTP only
     limit: Literal["aimd", "gradient", "off"] = "aimd"  # on commands in flight: see backpressure.py
-    disk_free_bytes_min: int = 256 * 1024 * 1024  # below it no new work is taken
+    disk_free_bytes_min: int = 256 * 1024 * 1024  # below it no new work is taken, where the disk can be seen: SQLite
+    database_bytes_max: int = 0  # above it no new work is taken; 0: it may grow as it likes

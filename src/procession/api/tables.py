@@ -50,10 +50,6 @@ NOT_SERVED: tuple[tuple[str, str, str], ...] = (
     ("GET", "/jobs/statistics/global", "getGlobalJobStatistics"),
     ("POST", "/jobs/statistics/{kind}", "getJobStatistics"),
     ("POST", "/process-instances/{key}/business-id-assignment", "assignProcessInstanceBusinessId"),
-    ("POST", "/process-instances/suspension", "suspendProcessInstancesBatchOperation"),
-    ("POST", "/process-instances/resumption", "resumeProcessInstancesBatchOperation"),
-    ("POST", "/user-tasks/{key}/audit-logs/search", "searchUserTaskAuditLogs"),
-    ("GET", "/system/configuration", "getSystemConfiguration"),
     ("GET", "/system/usage-metrics", "getUsageMetrics"),
 )
 FAMILIES_NOT_SERVED = (

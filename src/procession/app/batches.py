@@ -8,7 +8,17 @@ from typing import Any, TypedDict, cast
 
 from procession.app import arguments
 from procession.app.views import View, statuses_of
-from procession.core.commands import Activate, AnyCommand, Cancel, Migrate, Modify, Move, ResolveIncident
+from procession.core.commands import (
+    Activate,
+    AnyCommand,
+    Cancel,
+    Migrate,
+    Modify,
+    Move,
+    ResolveIncident,
+    Resume,
+    Suspend,
+)
 from procession.core.listening import RETRIES_MAX
 from procession.core.state import Status
 from procession.engine.restarts import VARIABLES, Restart
@@ -18,8 +28,9 @@ from procession.jobs.schedule import to_datetime
 from procession.store.rows import InstanceFilter
 from procession.store.rows.operating import BatchState, StoredBatch
 
-KINDS = ("cancel", "modify", "migrate", "resolve", "restart", "delete")
+KINDS = ("cancel", "modify", "migrate", "resolve", "suspend", "resume", "restart", "delete")
 OF_ENDED = ("delete", "restart")
+USUAL = {"delete": ["COMPLETED"], "restart": ["COMPLETED", "TERMINATED"], "resume": ["SUSPENDED"]}  # else: active ones
 OVER = (Status.COMPLETED, Status.TERMINATED)
 
 
@@ -62,6 +73,8 @@ OPTIONS = {
     "modify": {"activate", "move"},
     "migrate": {"target_process_definition_key", "mapping"},
     "resolve": {"retries"},
+    "suspend": set[str](),
+    "resume": set[str](),
     "restart": set(RestartOptions.__annotations__),
     "delete": set[str](),
 }
@@ -164,6 +177,10 @@ def command_of(kind: str, how: How) -> AnyCommand | Restart | None:
                 activate=[Activate(name) for name in names],
                 move=[Move(target, source=source) for source, target in pairs],
             )
+        case "suspend":
+            return Suspend()
+        case "resume":
+            return Resume()
         case "restart":
             return restart_of(cast("RestartOptions", how))
         case _:
@@ -175,7 +192,7 @@ def filter_of(kind: str, which: Which, tenant: str) -> InstanceFilter:
     if unknown := sorted(map(str, set(which) - Which.__annotations__.keys())):
         message = f"Expected filters of instances ({', '.join(Which.__annotations__)}), found '{unknown[0]}'"
         raise InvalidValue(message)
-    usual = {"delete": ["COMPLETED"], "restart": ["COMPLETED", "TERMINATED"]}.get(kind, ["ACTIVE"])
+    usual = USUAL.get(kind, ["ACTIVE"])
     statuses = statuses_of(which.get("state", "")) or statuses_of(usual)
     wrong = [Status(status).name for status in statuses if (kind in OF_ENDED) != (status in OVER)]
     if wrong:

@@ -188,9 +188,10 @@ class Operations(Inspection):
 
         ``kind``: ``cancel`` (``reason``), ``modify`` (``activate``, ``move``), ``migrate``
         (``target_process_definition_key``, ``mapping``), ``resolve`` (``retries``; every incident, of
-        ``which["process_id"]``), ``restart`` (as ``restart``), ``delete`` (the last two of ended ones). ``which`` names
-        filters of ``instances``; its ``state`` may be several. Where it says none, active instances are meant, or, of
-        ended ones, completed ones (``delete``) or both (``restart``). Called instances are left out. At most
+        ``which["process_id"]``), ``suspend``, ``resume``, ``restart`` (as ``restart``), ``delete`` (these two of ended
+        ones). ``which`` names filters of ``instances``; its ``state`` may be several. Where it says none, active
+        instances are meant (``resume``: suspended ones), or, of ended ones, completed ones (``delete``) or both
+        (``restart``). Called instances are left out. At most
         ``per_second`` are begun. Each is done once, whatever dies meanwhile; what refuses is an error of the batch.
         Raises InvalidValue, NotFound.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 import time
 from contextlib import nullcontext
 from enum import Enum
@@ -87,6 +88,9 @@ def serve(  # noqa: PLR0917 - options of the command line
     limit: Annotated[
         Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)
     ] = Limit.AIMD,
+    database_max: Annotated[
+        str, typer.Option(metavar="SIZE", help="Take no new work when the database is so large: 50GB. No bound.")
+    ] = "",
     page: Annotated[bool, typer.Option("--page/--no-page", help="The web page, at /.")] = True,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
     trace: Trace = False,
@@ -115,10 +119,20 @@ def serve(  # noqa: PLR0917 - options of the command line
         is_https=https,
         grpc=_gateway(grpc_address, host, grpc_certificate, grpc_key) if grpc or grpc_address else None,
         limit=limit.value,
+        database_bytes_max=_bytes(database_max) if database_max else 0,
     )
     _show_logs(as_json=json_logs)
     with tracing_of_environment() if trace else nullcontext() as provider:
         run_loop(_serve(app, settings, provider, page=page, test_clock=test_clock, supervised=supervised))
+
+
+def _bytes(text: str) -> int:
+    """A size as people write it: 50GB, 512MB, a number of bytes. Raises Misconfigured."""
+    found = re.fullmatch(r"(\d{1,15})\s*(|[KMGT])i?B?", text.strip(), re.IGNORECASE)
+    size = int(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ") if found is not None else 0
+    if size <= 0:
+        raise Misconfigured(f"Expected --database-max as a size, such as 50GB or 512MB, found '{text}'")
+    return size
 
 
 def _provider(issuer: str, audience: str, roles: str, tenants: str) -> OidcSettings | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from procession.core.commands import AnyCommand, ResolveIncident
+from procession.core.commands import AnyCommand, ResolveIncident, Resume
 from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery
 from procession.engine.keys import KeyStock
@@ -188,6 +188,8 @@ class Batches:
             await self._giving.begin(plan, job)
         else:
             await self._giving.give(item.instance, item.command, job)
+            if isinstance(item.command, Resume):  # what has waited for that is tried now and not at its next time
+                self._announcer.announce_all(await self._store.hasten(item.instance))
 
     async def _turn(self, job: Delivery) -> bool:
         """Emit the next items if not too many are under way; the batch is over when none is left."""

@@ -27,6 +27,8 @@ TYPES = {
     "resolve": "RESOLVE_INCIDENT",
     "delete": "DELETE_PROCESS_INSTANCE",
     "restart": "RESTART_PROCESS_INSTANCE",
+    "suspend": "SUSPEND_PROCESS_INSTANCE",
+    "resume": "RESUME_PROCESS_INSTANCE",
 }
 
 
@@ -192,6 +194,16 @@ async def delete_instances(call: Call) -> Created:
     return await _begin(call, "delete", call.body.filter)
 
 
+async def suspend_instances(call: Call) -> Created:
+    """Let many rest."""
+    return await _begin(call, "suspend", call.body.filter)
+
+
+async def resume_instances(call: Call) -> Created:
+    """Let many go on that rest."""
+    return await _begin(call, "resume", call.body.filter)
+
+
 async def resolve_instances(call: Call) -> Created:
     """Resolve the incidents of many."""
     body: ResolveIncidents = call.body or ResolveIncidents()
@@ -326,6 +338,8 @@ ENDPOINTS = (
     _many(
         "deletion", "deleteProcessInstancesBatchOperation", delete_instances, "Delete many that are over", OverInstances
     ),
+    _many("suspension", "suspendProcessInstancesBatchOperation", suspend_instances, "Suspend many", OverInstances),
+    _many("resumption", "resumeProcessInstancesBatchOperation", resume_instances, "Resume many", OverInstances),
     _many(
         "incident-resolution",
         "resolveIncidentsBatchOperation",

@@ -19,6 +19,7 @@ from procession.core import visible_variables
 from procession.feel import FeelSyntaxError, to_json
 from procession.feel import compile as compile_expression
 from procession.jobs.schedule import to_datetime
+from procession.limits import NAME_BYTES_MAX
 
 CLUSTER = "Cluster"
 
@@ -85,6 +86,53 @@ class Me(Record):
     sales_plan_type: str | None
     c8_links: dict[str, str]
     can_logout: bool
+
+
+class JobMetrics(Record):
+    """Counts by type of job are not kept."""
+
+    enabled: bool
+    export_interval: str
+    max_worker_name_length: int
+    max_job_type_length: int
+    max_tenant_id_length: int
+    max_unique_keys: int
+
+
+class Components(Record):
+    """Camunda's web applications, of which none runs here."""
+
+    active: list[str]
+
+
+class Deployment(Record):
+    """How the server is set up."""
+
+    is_multi_tenancy_enabled: bool
+    max_request_size: int
+
+
+class Authentication(Record):
+    """How one comes in."""
+
+    can_logout: bool
+    is_login_delegated: bool
+
+
+class Cloud(Record):
+    """It runs in none."""
+
+    stage: str | None
+
+
+class SystemConfiguration(Record):
+    """How the server is set up, as far as clients are told."""
+
+    job_metrics: JobMetrics
+    components: Components
+    deployment: Deployment
+    authentication: Authentication
+    cloud: Cloud
 
 
 class PinClock(Request):
@@ -174,6 +222,25 @@ async def me(call: Call) -> Me:
     )
 
 
+async def system_configuration(call: Call) -> SystemConfiguration:
+    """How the server is set up."""
+    settings = call.desk.settings
+    return SystemConfiguration(
+        job_metrics=JobMetrics(
+            enabled=False,
+            export_interval="PT0S",
+            max_worker_name_length=NAME_BYTES_MAX,
+            max_job_type_length=NAME_BYTES_MAX,
+            max_tenant_id_length=NAME_BYTES_MAX,
+            max_unique_keys=0,
+        ),
+        components=Components(active=[]),
+        deployment=Deployment(is_multi_tenancy_enabled=settings.identity, max_request_size=settings.body_bytes_max),
+        authentication=Authentication(can_logout=False, is_login_delegated=settings.oidc is not None),
+        cloud=Cloud(stage=None),
+    )
+
+
 def _turn(call: Call) -> Callable[[int | None], None]:
     """How the clock is set. Raises Problem where it is the world's."""
     turn = call.desk.turn_clock
@@ -229,6 +296,14 @@ ENDPOINTS = (
     _get("/status", "getStatus", status, "Whether the database answers", type(None), role=None, status=204),
     _get("/license", "getLicense", licence, "None is needed", Licence, role=None, group="License"),
     _get("/authentication/me", "getAuthentication", me, "Who one is", Me, any_role=True, group="Authentication"),
+    _get(
+        "/system/configuration",
+        "getSystemConfiguration",
+        system_configuration,
+        "How the server is set up",
+        SystemConfiguration,
+        group="System",
+    ),
     Endpoint(
         method="PUT",
         path="/clock",

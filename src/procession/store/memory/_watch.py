@@ -106,6 +106,10 @@ def _has_text(row: StoredInstance, text: str) -> bool:
 
 
 # -- marks and counts -------------------------------------------------------------------------------------------------
+def watch_size(q: QueueTables, rows: Rows) -> Rows:  # noqa: ARG001 - the shape of every statement
+    return [(0,)]
+
+
 def watch_marks(q: QueueTables, rows: Rows) -> Rows:  # noqa: ARG001 - the shape of every statement
     tables = q.tables
     batches = [each.emitted + int(each.state) + 1 for each in tables.batches.values()]
@@ -248,7 +252,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
     **{
         each.__name__: each
         for each in (
-            *(find_instances, find_window, count_found, watch_marks, watch_revisions, watch_standing),
+            *(find_instances, find_window, count_found, watch_size, watch_marks, watch_revisions, watch_standing),
             *(watch_incident_groups, watch_incidents, watch_incident_places, watch_waiting, watch_histories),
             tally_history,
             *(read_tally_cursor, move_tally_cursor, add_tally, read_tally, read_tally_totals),

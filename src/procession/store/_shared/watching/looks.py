@@ -62,7 +62,7 @@ def marks() -> Script[Marks]:
 
 def size() -> Script[int]:
     """Bytes."""
-    (row,) = yield from ask("watch_size")
+    (row,) = yield from ask_for("watch_size", [0])
     return int(row[0])
 
 
