@@ -55,7 +55,9 @@ async def test_a_table_is_evaluated_and_shows_the_row_that_matched(page_world, w
     await served(page_world)
     walk = await walk_on(page_world)
     page = await walk.go("/decisions")
+    await expect(page.get_by_role("row").filter(has_text="Dish")).to_contain_text("dinner.dmn")
     await page.get_by_role("link", name="Dish").click()
+    assert page.url.endswith("/decisions/dish")  # whoever gets this address is shown the latest version
     await page.locator('.dmn-place[data-ready="true"]').wait_for()
     await page.get_by_label("season").select_option("Fall")
     await page.get_by_label("guests").fill("9")

@@ -16,6 +16,33 @@ from procession.testing.bpmn import process
 from tests.support.corpora import corpora_directory
 
 ELEMENTS = 500
+LANES = """<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="http://example.org/lanes">
+  <collaboration id="both">
+    <participant id="shop" name="Магазин" processRef="заказ" /><participant id="buyer" name="Покупатель" />
+  </collaboration>
+  <process id="заказ" name="Заказ" isExecutable="true">
+    <laneSet id="lanes">
+      <lane id="office" name="Контора">
+        <flowNodeRef>начало</flowNodeRef><flowNodeRef>проверить</flowNodeRef><flowNodeRef>конец</flowNodeRef>
+      </lane>
+      <lane id="store" name="Склад"><childLaneSet id="inner">
+        <lane id="packing" name="Сборка"><flowNodeRef>собрать</flowNodeRef></lane>
+        <lane id="empty" name="Отправка" />
+      </childLaneSet></lane>
+    </laneSet>
+    <startEvent id="начало" /><sequenceFlow id="f1" sourceRef="начало" targetRef="проверить" />
+    <manualTask id="проверить" /><sequenceFlow id="f2" sourceRef="проверить" targetRef="собрать" />
+    <manualTask id="собрать" /><sequenceFlow id="f3" sourceRef="собрать" targetRef="конец" />
+    <endEvent id="конец" />
+  </process>
+</definitions>"""
+WITHIN = {
+    "office": ("начало", "проверить", "конец"),
+    "store": ("packing", "empty"),
+    "packing": ("собрать",),
+    "shop": ("office", "store"),
+}
 SOME = 10
 GO = "(to) => { history.pushState(null, '', to); dispatchEvent(new Event('procession:route')); }"
 
@@ -66,3 +93,28 @@ async def test_a_model_of_500_elements_without_a_drawing_is_laid_out(world, walk
     await expect(page.locator(".djs-shape")).to_have_count(ELEMENTS)
     await expect(page.locator(".djs-connection")).to_have_count(ELEMENTS - 1)
     await expect(page.get_by_text("The file had no drawing")).to_be_visible()
+    await page.evaluate(GO, "/processes/long")
+    await expect(page.get_by_text("Only a part is shown")).to_be_visible()
+    first = await page.locator('[data-element-id="begin"] .djs-visual').bounding_box()
+    assert first is not None and first["width"] > 15  # noqa: PT018 - one thing: it can be seen
+    await page.get_by_role("button", name="Fit to view").click()
+    whole = await page.locator('[data-element-id="begin"] .djs-visual').bounding_box()
+    assert whole is not None and whole["width"] < 3  # noqa: PT018
+
+
+async def test_lanes_and_names_of_every_script_are_drawn_where_a_file_has_no_drawing(world, walk_on):
+    await world.app.deploy(("заказ.bpmn", LANES.encode()))
+    walk = await walk_on(world)
+    page = await walk.go("/processes/заказ")
+    await walk.settled()
+    boxes = {}
+    for name in ("shop", "buyer", *(each for inner in WITHIN.values() for each in inner)):
+        box = await page.locator(f'.diagram [data-element-id="{name}"] .djs-visual').first.bounding_box()
+        assert box is not None, name
+        boxes[name] = box
+    for outer, inner in WITHIN.items():
+        for name in inner:
+            top, bottom = boxes[outer]["y"], boxes[outer]["y"] + boxes[outer]["height"]
+            assert top <= boxes[name]["y"] + 1, (outer, name)
+            assert boxes[name]["y"] + boxes[name]["height"] <= bottom + 1, (outer, name)
+    assert boxes["office"]["y"] + boxes["office"]["height"] <= boxes["store"]["y"] + 2

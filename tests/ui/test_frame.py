@@ -10,7 +10,8 @@ from playwright.async_api import expect
 from starlette.applications import Starlette
 
 from procession.ui import routes
-from tests.support.page import PHONE
+from tests.support.page import ALIKE, PHONE
+from tests.support.pictures import differing_share, shrunk
 from tests.support.sources import ROOT
 
 
@@ -43,6 +44,7 @@ async def test_scripts_come_from_this_server_as_files_and_from_nowhere_else(worl
         policy = (await client.get("/")).headers["content-security-policy"]
     script = next(part for part in policy.split("; ") if part.startswith("script-src"))
     assert script == "script-src 'self'"
+    assert "style-src 'self'" in policy.split("; ")
     assert "default-src 'none'" in policy
 
 
@@ -107,3 +109,14 @@ async def test_on_a_narrow_screen_nothing_has_to_be_scrolled_sideways(world, wal
     box = await page.get_by_role("navigation", name="Main").bounding_box()
     assert box is not None
     assert box["y"] > PHONE["height"] / 2, "the navigation is at the bottom"
+
+
+async def test_a_page_that_looks_otherwise_than_its_picture_is_noticed(world, walk_on):
+    walk = await walk_on(world)
+    page = await walk.go("/playground")
+    await walk.settled()
+    one = await shrunk(page.context, await page.screenshot())
+    await page.locator("main").evaluate("(main) => { main.style.paddingLeft = '60px'; }")
+    other = await shrunk(page.context, await page.screenshot())
+    assert await differing_share(page.context, one, one) == 0
+    assert await differing_share(page.context, one, other) > ALIKE

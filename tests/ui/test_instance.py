@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.async_api import Page, expect
 
+from procession.testing.bpmn import process
 from tests.ui.world import ORDER, World
 
 
@@ -166,6 +169,25 @@ async def test_timers_and_subscriptions_are_listed_with_what_they_wait_for(world
     await expect(table.get_by_role("row").filter(has_text="stock-confirmed")).to_contain_text("WAIT-1")
     await expect(table.get_by_role("row").filter(has_text="Warehouse is late")).to_contain_text("in 24 hours")
     await walk.check_accessible()
+
+
+async def test_who_was_called_and_who_called_lead_to_each_other_and_times_are_those_of_the_readers_zone(world, walk_on):
+    outer = process("outer").start("begin").call("inside", process="inner").end("done").xml()
+    inner = process("inner").start("begin").user("check").end("done").xml()
+    await world.app.deploy(("outer.bpmn", outer), ("inner.bpmn", inner))
+    key = await world.app.start("outer", {})
+    await world.until_waits(key, "inside")
+    page = await (await walk_on(world, timezone_id="Asia/Tokyo")).go(f"/instances/{key}?tab=family")
+    await page.get_by_role("table", name="Calls").get_by_role("link").click()
+    await expect(page.locator(".crumbs")).to_contain_text("inner")
+    await page.get_by_role("link", name=str(key)).first.click()
+    await expect(page).to_have_url(re.compile(rf"/instances/{key}$"))
+    moment = page.locator("time").first
+    told = await moment.get_attribute("title")
+    assert told is not None
+    assert "GMT+09:00 (Asia/Tokyo)" in told
+    assert await moment.inner_text() in told
+    assert str(await moment.get_attribute("datetime")) in told
 
 
 async def test_what_changes_is_shown_without_being_asked_for(world, walk_on):

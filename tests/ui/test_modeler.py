@@ -90,6 +90,7 @@ async def test_a_file_dropped_anywhere_is_judged_opened_and_given_a_drawing(worl
     await drop(page, "bare.bpmn", BARE)
     dialog = page.get_by_role("dialog")
     await expect(dialog.get_by_text("is not a FEEL expression")).to_be_visible()
+    await expect(dialog.get_by_role("button", name="Deploy", exact=True)).to_be_disabled()
     await dialog.get_by_role("button", name="Open in the modeler").click()
     await ready(page)
     await expect(page.get_by_text("The file had no drawing")).to_be_visible()

@@ -28,6 +28,11 @@ async def test_figures_and_alike_incidents_are_shown_and_lead_on(page_world, wal
     await walk.check_accessible()
     await alike.get_by_role("link").first.click()
     await expect(page).to_have_url(re.compile(rf"/instances/{key}$"))
+    await page.go_back()
+    count = int(await alike.locator(".badge").inner_text())
+    await alike.get_by_role("link", name=str(count), exact=True).click()
+    await expect(page).to_have_url(re.compile("incident=[0-9a-f]+"))
+    await expect(page.get_by_role("table", name="Instances").get_by_role("row")).to_have_count(count + 1)
 
 
 async def test_lines_of_the_last_minutes_are_drawn_and_said_in_words(page_world, walk_on):

@@ -7,6 +7,7 @@ import re
 
 from playwright.async_api import expect
 
+from procession.testing.bpmn import process
 from tests.support.page import PHONE
 from tests.ui.world import ORDER
 
@@ -69,6 +70,25 @@ async def test_filters_stand_in_the_address_and_can_be_saved_as_a_view(world, wa
 async def test_a_filter_that_nothing_meets_says_so_instead_of_showing_an_empty_table(world, walk_on):
     page = await (await walk_on(world)).go("/processes/order?business=nobody")
     await expect(page.get_by_text("No instance is like this")).to_be_visible()
+
+
+async def test_a_list_that_may_look_at_few_only_looks_on_by_itself(world, walk_on, monkeypatch):
+    monkeypatch.setattr("procession.api.verbs.page_instances.INSTANCES_READ_MAX", 4)
+    for number in range(10):
+        await world.app.start("order", {"orderId": f"DEEP-{number}", "card": "good", "items": []})
+    page = await (await walk_on(world)).go("/processes/order?text=DEEP-0")
+    await expect(page.get_by_role("table", name="Instances").get_by_role("row")).to_have_count(2)
+    await page.get_by_label("Text").fill("stands nowhere")
+    await expect(page.get_by_text("No instance is like this")).to_be_visible()  # all of them were looked at
+
+
+async def test_a_process_whose_id_is_a_step_of_a_path_has_an_address(world, walk_on):
+    await world.app.deploy(("dots.bpmn", process("..", name="Two dots").start("begin").end("done").xml()))
+    page = await (await walk_on(world)).go("/processes")
+    await page.get_by_role("link", name="Two dots").click()
+    await expect(page.locator("main code").first).to_have_text("..")
+    await page.reload()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Two dots")
 
 
 async def test_a_process_that_is_not_there_says_so(world, walk_on):
@@ -153,6 +173,25 @@ async def test_an_instance_is_started_with_variables_and_shown(world, walk_on):
     await dialog.get_by_role("button", name="Start", exact=True).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("FILE-1")
     await expect(page.get_by_text("completed").first).to_be_visible()
+
+
+async def test_a_process_with_a_form_is_started_by_filling_it_in(world, walk_on):
+    shows = '<zeebe:formDefinition formId="weigh" />'
+    model = process("weighing").start("begin", extensions=shows).user("check").end("done").xml()
+    field = {"type": "number", "key": "grams", "label": "Grams", "id": "grams", "validate": {"required": True}}
+    form = {"id": "weigh", "type": "default", "components": [field]}
+    await world.app.deploy(("weigh.form", json.dumps(form).encode()), ("weighing.bpmn", model))
+    page = await (await walk_on(world)).go("/processes/weighing")
+    await page.get_by_role("button", name="Start an instance").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Grams").wait_for()
+    await dialog.get_by_role("button", name="Start", exact=True).click()
+    await expect(dialog.get_by_text("What was entered is not complete")).to_be_visible()
+    await dialog.get_by_label("Grams").fill("340")
+    await dialog.get_by_role("button", name="Start", exact=True).click()
+    await expect(page).to_have_url(re.compile("/instances/[0-9]+$"))
+    details = await world.app.instance(int(page.url.rpartition("/")[2]))
+    assert details.variables["grams"] == 340
 
 
 async def test_processes_look_as_they_should(world, walk_on):

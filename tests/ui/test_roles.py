@@ -119,7 +119,11 @@ async def test_who_may_only_work_is_told_so_instead_of_being_shown_anything(guar
     walk = await walk_on(guarded)
     page = await walk.go("/processes")
     await log_in(walk, guarded, "worker", name="works")
-    await expect(page.get_by_role("alert").first).to_contain_text("needs the role 'reader'")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("These credentials are for workers")
+    await expect(page.get_by_text("'works' may take jobs and end them, and see nothing of the page")).to_be_visible()
+    await walk.check_accessible()
+    await page.get_by_role("button", name="Log in as somebody else").click()
+    await expect(page.get_by_label("Password")).to_be_visible()
 
 
 async def test_what_belongs_to_another_tenant_is_not_there(guarded, walk_on):

@@ -46,7 +46,7 @@ export const api = {
 export interface SearchBody {
   filter?: Record<string, unknown>;
   sort?: { field: string; order?: "ASC" | "DESC" }[];
-  page?: { limit?: number; after?: string; from?: number };
+  page?: { limit?: number; after?: string; from?: number; count?: number };
 }
 
 type Query = Record<string, string | number | boolean | undefined | null>;

@@ -60,6 +60,9 @@ export function useAsk<T>(key: string | null, ask: (signal: AbortSignal) => Prom
   };
 }
 
+const LOOKED_FOR = 20; // rows, before a reader has to ask for more
+const LOOKS = 8;
+
 export interface Listed<T> extends Asked<T[]> {
   total: number | undefined;
   isTotalBound: boolean; // there are at least so many
@@ -70,12 +73,14 @@ export interface Listed<T> extends Asked<T[]> {
 
 /**
  * A list that is read page by page, by cursors. `ask` gets the cursor of the page before, or undefined for the first one.
- * What is shown is read again when something happens, up to the first page; further pages stay until then.
+ * What is shown is read again when something happens, up to the first page; further pages stay until then. `looksOn`: an answer
+ * that has looked at as much as one may, and found little, is asked on by itself, a few times.
  */
 export function useList<T>(
   key: string | null,
   ask: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   topics: Topic[] = [],
+  looksOn = false,
 ): Listed<T> {
   const first = useAsk(key, (signal) => ask(undefined, signal), topics);
   const [rest, setRest] = useState<{ of: string | null; pages: Page<T>[] }>({ of: key, pages: [] });
@@ -97,6 +102,13 @@ export function useList<T>(
       .catch((error: unknown) => setProblem(problemOf(error)))
       .finally(() => setLoadingMore(false));
   };
+  // an empty page with a cursor: nothing was found as far as was looked
+  const hasMore = Boolean(cursor) && items !== undefined && last !== undefined &&
+    (last.items.length === 0 || total === undefined || isTotalBound || items.length < total);
+  const goesOn = looksOn && hasMore && !problem && (items?.length ?? 0) < LOOKED_FOR && pages.length < LOOKS;
+  useEffect(() => {
+    if (goesOn) more();
+  }, [goesOn, cursor, isLoadingMore]);
   return {
     data: items,
     problem: first.problem ?? problem,
@@ -104,10 +116,8 @@ export function useList<T>(
     reload: first.reload,
     total,
     isTotalBound,
-    // an empty page with a cursor: nothing was found as far as was looked
-    hasMore: Boolean(cursor) && items !== undefined && last !== undefined &&
-      (last.items.length === 0 || total === undefined || isTotalBound || items.length < total),
-    isLoadingMore,
+    hasMore,
+    isLoadingMore: isLoadingMore || goesOn,
     more,
   };
 }

@@ -1,19 +1,31 @@
 // Instants in the reader's zone and language, and spans of time.
 
-import { language } from "@/base/words";
+import { language, locale } from "@/base/words";
 
+const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
+const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+
+/** Day and time. */
 export function dateTime(text: string | number | Date): string {
-  return new Intl.DateTimeFormat(language.get(), { dateStyle: "medium", timeStyle: "medium" }).format(new Date(text));
+  return new Intl.DateTimeFormat(locale(), { ...DAY, ...TIME }).format(new Date(text));
+}
+
+/** Everything that can be said of an instant: to the millisecond, with the zone, and in UTC. */
+export function wholeTime(text: string | number | Date): string {
+  const date = new Date(text);
+  const options = { weekday: "short", ...DAY, ...TIME, fractionalSecondDigits: 3, timeZoneName: "longOffset" } as const;
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  return `${new Intl.DateTimeFormat(locale(), options).format(date)} (${timeZone})\n${date.toISOString()}`;
 }
 
 /** The time alone for today, the day too for others. */
 export function shortTime(text: string | number | Date, now = new Date()): string {
   const date = new Date(text);
   const isToday = date.toDateString() === now.toDateString();
-  const options: Intl.DateTimeFormatOptions = isToday
-    ? { hour: "2-digit", minute: "2-digit", second: "2-digit" }
-    : { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", ...(date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) };
-  return new Intl.DateTimeFormat(language.get(), options).format(date);
+  const { second: _, ...minutes } = TIME;
+  const { year: __, ...day } = DAY;
+  const options: Intl.DateTimeFormatOptions = isToday ? TIME : { ...(date.getFullYear() === now.getFullYear() ? day : DAY), ...minutes };
+  return new Intl.DateTimeFormat(locale(), options).format(date);
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -37,7 +49,7 @@ export function relative(text: string | number | Date, now = Date.now()): string
 export function span(ms: number): string {
   const units = language.get() === "ru" ? ["д", "ч", "мин", "с", "мс"] : ["d", "h", "min", "s", "ms"];
   if (ms < 1_000) return `${Math.round(ms)} ${units[4]}`;
-  if (ms < 10_000) return `${(ms / 1_000).toLocaleString(language.get(), { maximumFractionDigits: 1 })} ${units[3]}`;
+  if (ms < 10_000) return `${(ms / 1_000).toLocaleString(locale(), { maximumFractionDigits: 1 })} ${units[3]}`;
   const lengths = [86_400_000, 3_600_000, 60_000, 1_000];
   const first = lengths.findIndex((length) => ms >= length);
   const size = lengths[first] ?? 1_000;

@@ -36,10 +36,20 @@ export function match(pattern: string, path: string): Record<string, string> | u
   const found: Record<string, string> = {};
   for (const [index, part] of wanted.entries()) {
     const value = given[index] ?? "";
-    if (part.startsWith(":")) found[part.slice(1)] = safeDecode(value);
+    if (part.startsWith(":")) found[part.slice(1)] = named(value);
     else if (part !== value) return undefined;
   }
   return found;
+}
+
+/** A name as a part of a path. Browsers take "." and ".." for steps, however they are written: a tilde stands before those. */
+export function segment(name: string): string {
+  return encodeURIComponent(/^~*\.{0,2}$/.test(name) ? `~${name}` : name);
+}
+
+function named(text: string): string {
+  const name = safeDecode(text);
+  return /^~+\.{0,2}$/.test(name) ? name.slice(1) : name;
 }
 
 function safeDecode(text: string): string {

@@ -34,9 +34,16 @@ export function plural(tongue: Language, count: number, forms: { one: string; fe
   return rule === "one" ? forms.one : rule === "few" ? (forms.few ?? forms.other) : forms.other;
 }
 
+/** How the reader writes dates and numbers: their browser's region, where it speaks the language of the page. */
+export function locale(): string {
+  const tongue = language.get();
+  const own = navigator.languages.find((tag) => tag.toLowerCase().split("-")[0] === tongue && tag.includes("-"));
+  return own ?? (tongue === "en" ? "en-GB" : tongue);
+}
+
 /** A number as the reader writes it. */
 export function number(value: number, options?: Intl.NumberFormatOptions): string {
-  return new Intl.NumberFormat(language.get(), options).format(value);
+  return new Intl.NumberFormat(locale(), options).format(value);
 }
 
 function systemLanguage(): Language {

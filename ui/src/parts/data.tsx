@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { dateTime, relative, shortTime, span } from "@/base/dates";
+import { dateTime, relative, shortTime, span, wholeTime } from "@/base/dates";
 import { Exact, readJson } from "@/base/json";
 import { number, useLanguage, useWords } from "@/base/words";
 import { toast } from "@/parts/feedback";
@@ -51,7 +51,7 @@ export function When({ at, style = "short" }: { at: string | number | null | und
   if (at === null || at === undefined || at === "") return <span class="none">–</span>;
   const date = new Date(at);
   const text = style === "relative" ? relative(date) : style === "full" ? dateTime(date) : shortTime(date);
-  return <time dateTime={date.toISOString()} title={dateTime(date)}>{text}</time>;
+  return <time dateTime={date.toISOString()} title={wholeTime(date)}>{text}</time>;
 }
 
 /** How long it took, or has taken until now. */

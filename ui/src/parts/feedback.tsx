@@ -37,7 +37,7 @@ export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: (
     <div class="problem" role="alert">
       <Icon name="alert" />
       <div>
-        <strong>{isGone ? t.unreachable : problem.title}</strong>
+        <strong title={problem.title}>{isGone ? t.unreachable : titleOf(problem, t)}</strong>
         <p>{isGone ? t.unreachableDetail : problem.detail}</p>
       </div>
       {onRetry && (
@@ -47,6 +47,12 @@ export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: (
       )}
     </div>
   );
+}
+
+/** A title of the server's (RESOURCE_EXHAUSTED) in the reader's words; others are words already. */
+export function titleOf(problem: { title: string }, t: (typeof words)["en"]): string {
+  const known: Record<string, string> = t.problems;
+  return known[problem.title] ?? problem.title;
 }
 
 /** The answer, or the problem, or that it is on its way. */
@@ -112,7 +118,7 @@ export function Toasts(): JSX.Element {
         <div key={one.id} class={`toast ${one.kind}`} role={one.kind === "problem" ? "alert" : "status"}>
           <Icon name={one.kind === "problem" ? "alert" : "check"} />
           <div>
-            <strong>{one.title}</strong>
+            <strong>{titleOf(one, t)}</strong>
             {one.detail && <p>{one.detail}</p>}
           </div>
           <Button kind="ghost" icon="close" label={t.close} onClick={() => change(toasts.filter((each) => each !== one))} />

@@ -46,7 +46,7 @@ export function DataTable<T>(props: TableProps<T>): JSX.Element {
     <div class="table-box">
       {list.problem && <ProblemBox problem={list.problem} onRetry={list.reload} />}
       {rows.length === 0 ? (
-        props.empty
+        list.isLoadingMore ? <Loading /> : list.hasMore ? <p class="quiet">{t.lookedSoFar}</p> : props.empty
       ) : (
         <table class="table" aria-label={props.label}>
           <Head {...props} rows={rows} />

@@ -4,12 +4,13 @@ import { Component, type ComponentChildren, type FunctionComponent, type JSX } f
 import { useEffect, useState } from "preact/hooks";
 import { api, credentials, Problem, whenUnknown } from "@/base/api";
 import { problemOf } from "@/base/ask";
-import { me, setMe, type Me } from "@/base/me";
+import { may, me, setMe, type Me } from "@/base/me";
 import { Link, match, useRoute } from "@/base/route";
 import { useStored } from "@/base/stored";
 import { useLanguage, useWords } from "@/base/words";
 import { pages } from "@/pages";
 import type { PageEntry, PageProps, PageRoute } from "@/pages/entry";
+import { Button } from "@/parts/button";
 import { Empty, Loading, ProblemBox, Toasts } from "@/parts/feedback";
 import { LogIn } from "@/shell/login";
 import { Navigation } from "@/shell/navigation";
@@ -64,7 +65,7 @@ function Frame(): JSX.Element {
       <a class="skip" href="#content">{t.skip}</a>
       <Navigation current={found?.entry.under ?? found?.entry.id} />
       <main id="content" tabIndex={-1}>
-        {found ? <Shown key={found.route.path + JSON.stringify(found.params)} {...found} /> : <Nowhere />}
+        {!may("reader") ? <WorkOnly /> : found ? <Shown key={found.route.path + JSON.stringify(found.params)} {...found} /> : <Nowhere />}
       </main>
       <Toasts />
     </div>
@@ -131,6 +132,22 @@ function comeBack(): () => void {
     );
   }, AGAIN_MS);
   return () => clearInterval(timer);
+}
+
+/** Who may take jobs and nothing else, or nothing at all, is told so, instead of a refusal on every page. */
+function WorkOnly(): JSX.Element {
+  const t = useWords(words);
+  const name = me.current?.username ?? "";
+  const isWorker = may("worker");
+  return (
+    <section class="panel work-only">
+      <h1>{isWorker ? t.workOnly : t.noRoles}</h1>
+      <p>{isWorker ? t.workOnlyText(name) : t.noRolesText(name)}</p>
+      <p class="soft">{t.workOnlyNext}<br /><code>procession tokens create {name || "ada"} --role reader</code></p>
+      {isWorker && <p class="soft">{t.workOnlyApi} <a href="/openapi.json">/openapi.json</a></p>}
+      {credentials.get() && <Button kind="primary" onClick={() => credentials.set(null)}>{t.logInOther}</Button>}
+    </section>
+  );
 }
 
 function Nowhere(): JSX.Element {

@@ -3,13 +3,13 @@
 import type { JSX } from "preact";
 import { api } from "@/base/api";
 import { useList } from "@/base/ask";
-import { Link, useQuery } from "@/base/route";
+import { Link, segment, useQuery } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Empty } from "@/parts/feedback";
 import { Filters } from "@/parts/filters";
 import { PageHead, Panel } from "@/parts/layout";
 import { DataTable } from "@/parts/table";
-import type { Decision } from "./server";
+import { filesOf, type Decision } from "./server";
 import { words } from "./words";
 import "./decisions.css";
 
@@ -25,12 +25,15 @@ function fits(row: Decision, typed: string): boolean {
 export default function Decisions(): JSX.Element {
   const t = useWords(words);
   const [name] = useQuery("name");
-  const list = useList<Decision>(
+  const list = useList<Decision & { file: string }>(
     `decisions ${name}`,
     async (after, signal) => {
       const page = { limit: name ? SEARCHED_MAX : PAGE, ...(after ? { after } : {}) };
       const found = await api.search<Decision>("/v2/decision-definitions/search", { filter: { isLatestVersion: true }, sort: [{ field: "name" }], page }, signal);
-      return name ? { items: found.items.filter((row) => fits(row, name)) } : found;
+      const rows = name ? found.items.filter((row) => fits(row, name)) : found.items;
+      const files = rows.length ? await filesOf(rows, signal) : {};
+      const items = rows.map((row) => ({ ...row, file: files[row.decisionRequirementsKey] ?? "" }));
+      return name ? { items } : { ...found, items };
     },
     ["decisions"],
   );
@@ -44,9 +47,9 @@ export default function Decisions(): JSX.Element {
           list={list}
           keyOf={(row) => row.decisionDefinitionKey}
           columns={[
-            { id: "name", title: t.name, isMain: true, isWide: true, cell: (row) => <Link to={`/decisions/${row.decisionDefinitionKey}`}>{row.name || row.decisionDefinitionId}</Link> },
+            { id: "name", title: t.name, isMain: true, isWide: true, cell: (row) => <Link to={`/decisions/${segment(row.decisionDefinitionId)}`}>{row.name || row.decisionDefinitionId}</Link> },
             { id: "id", title: t.id, cell: (row) => <code class="nowrap">{row.decisionDefinitionId}</code> },
-            { id: "file", title: t.file, cell: (row) => <span class="nowrap">{row.decisionRequirementsId}</span> },
+            { id: "file", title: t.file, cell: (row) => <span class="nowrap" title={row.decisionRequirementsId}>{row.file || row.decisionRequirementsId}</span> },
             { id: "version", title: t.version, align: "right", cell: (row) => row.version },
           ]}
           empty={

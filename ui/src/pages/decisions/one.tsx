@@ -14,7 +14,7 @@ import { PageHead, Panel } from "@/parts/layout";
 import { Fields } from "./fields";
 import { inputsOf, type Input } from "./inputs";
 import { Past } from "./past";
-import { evaluate, type Decision, type Evaluation } from "./server";
+import { decisionOf, evaluate, type Decision, type Evaluation } from "./server";
 import { Trace } from "./trace";
 import { words } from "./words";
 import "./decisions.css";
@@ -23,9 +23,10 @@ const DmnView = lazy(() => import("./viewer"));
 const VERSIONS_SHOWN = 100;
 
 export default function One({ params }: { params: Record<string, string> }): JSX.Element {
-  const key = params.key ?? "";
-  const asked = useAsk(`decision ${key}`, async (signal) => {
-    const decision = await api.get<Decision>(`/v2/decision-definitions/${key}`, undefined, signal);
+  const name = params.key ?? ""; // its id is as good as its key: the latest version then
+  const asked = useAsk(`decision ${name}`, async (signal) => {
+    const decision = await decisionOf(name, signal);
+    const key = decision.decisionDefinitionKey;
     const [xml, versions] = await Promise.all([
       api.text(`/v2/decision-definitions/${key}/xml`, signal),
       api.search<Decision>("/v2/decision-definitions/search", {

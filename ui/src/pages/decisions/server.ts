@@ -1,6 +1,8 @@
 // What the pages of decisions ask of the server.
 
-import { api } from "@/base/api";
+import { api, Problem } from "@/base/api";
+import { wordsNow } from "@/base/words";
+import { words } from "./words";
 
 export interface Decision {
   decisionDefinitionKey: string;
@@ -40,6 +42,23 @@ interface Traced {
   evaluatedInputs: { inputName: string; inputValue: unknown }[];
   tables: { evaluatedInputs: { inputName: string; inputValue: unknown }[]; matchedRules: Matched[] }[];
   output: unknown;
+}
+
+/** The names of the files that decisions stand in, by the keys of their requirements. */
+export async function filesOf(rows: Decision[], signal: AbortSignal): Promise<Record<string, string>> {
+  const keys = [...new Set(rows.map((row) => row.decisionRequirementsKey))];
+  const found = await api.search<{ decisionRequirementsKey: string; resourceName: string }>(
+    "/v2/decision-requirements/search", { filter: { decisionRequirementsKey: { $in: keys } }, page: { limit: Math.max(1, keys.length) } }, signal);
+  return Object.fromEntries(found.items.map((row) => [row.decisionRequirementsKey, row.resourceName]));
+}
+
+/** A decision by its key; by its id: the latest version. Raises Problem. */
+export async function decisionOf(name: string, signal: AbortSignal): Promise<Decision> {
+  if (/^\d+$/.test(name)) return api.get<Decision>(`/v2/decision-definitions/${name}`, undefined, signal);
+  const found = await api.search<Decision>("/v2/decision-definitions/search", { filter: { decisionDefinitionId: name, isLatestVersion: true }, page: { limit: 1 } }, signal);
+  const [decision] = found.items;
+  if (!decision) throw new Problem(404, wordsNow(words).missing(name), wordsNow(words).missingText);
+  return decision;
 }
 
 /** What a decision says of some variables. Raises Problem. */

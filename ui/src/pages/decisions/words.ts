@@ -2,6 +2,8 @@ import { catalogue, number, plural } from "@/base/words";
 
 export const words = catalogue({
   en: {
+    missing: (id: string) => `There is no decision '${id}'`,
+    missingText: "It may have been called otherwise, or belong to another tenant.",
     title: "Decisions",
     lead: "What is deployed of DMN: tables, expressions, and what they depend on.",
     name: "Name",
@@ -46,6 +48,8 @@ export const words = catalogue({
     shownPast: (when: string) => `Shown: the evaluation of ${when}`,
   },
   ru: {
+    missing: (id: string) => `Решения «${id}» нет`,
+    missingText: "Возможно, оно называется иначе или принадлежит другому арендатору.",
     title: "Решения",
     lead: "Развёрнутые решения DMN: таблицы, выражения и то, от чего они зависят.",
     name: "Имя",

@@ -6,7 +6,7 @@ import { api } from "@/base/api";
 import { useAct } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
-import { navigate } from "@/base/route";
+import { navigate, segment } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { confirm } from "@/parts/dialog";
@@ -56,7 +56,7 @@ export function InstanceActions({ instance, now, model, onDone, onMove }: Action
     const isDone = await confirm({ title: t.deleteInstance, text: t.deleteText, verb: t.deleteInstance, isDangerous: true, act: () => api.post(`${path}/deletion`, {}) });
     if (isDone) {
       toast(t.deleted);
-      navigate(`/processes/${encodeURIComponent(instance.processDefinitionId)}`);
+      navigate(`/processes/${segment(instance.processDefinitionId)}`);
     }
   };
   const items: MenuItem[] = isOver

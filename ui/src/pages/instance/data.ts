@@ -1,6 +1,6 @@
 // What the page of an instance asks the server.
 
-import { api } from "@/base/api";
+import { api, type Page } from "@/base/api";
 import type { Instance } from "@/base/camunda";
 
 export interface ActiveElement {
@@ -158,7 +158,12 @@ const ENTRIES = 2_000; // of one question
 export const timelineOf = (key: string, after: string | undefined, signal: AbortSignal): Promise<Timeline> =>
   api.get(`/api/process-instances/${key}/timeline`, { after, limit: ENTRIES }, signal);
 
-export async function variablesOf(key: string, signal: AbortSignal): Promise<Variable[]> {
-  const body = { filter: { processInstanceKey: key }, page: { limit: 1_000 } };
-  return (await api.search<Variable>("/v2/variables/search?truncateValues=false", body, signal)).items;
-}
+const VARIABLES = 100; // of one page
+
+/** The variables of an instance by name, those with a text in their name. */
+export const variablesOf = (key: string, text: string, after: string | undefined, signal: AbortSignal): Promise<Page<Variable>> =>
+  api.search<Variable>("/v2/variables/search?truncateValues=false", {
+    filter: { processInstanceKey: key, ...(text ? { name: { $like: `*${text.replaceAll(/[*?\\]/g, "\\$&")}*` } } : {}) },
+    sort: [{ field: "name" }],
+    page: { limit: VARIABLES, ...(after ? { after } : {}) },
+  }, signal);

@@ -6,7 +6,7 @@ import { useAsk, useList } from "@/base/ask";
 import { readBpmn, type BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
 import { may } from "@/base/me";
-import { Link, useQuery } from "@/base/route";
+import { Link, segment, useQuery } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Badge, Duration, Key, When } from "@/parts/data";
 import { Diagram, type ElementBadge } from "@/parts/diagram/diagram";
@@ -71,7 +71,7 @@ function Loaded({ instance, problem, reload }: { instance: Instance; problem: Re
         title={instance.businessId || t.instance(key)}
         crumbs={[
           { title: t.processes, to: "/processes" },
-          { title: instance.processDefinitionName || instance.processDefinitionId, to: `/processes/${encodeURIComponent(instance.processDefinitionId)}?version=${instance.processDefinitionVersion}` },
+          { title: instance.processDefinitionName || instance.processDefinitionId, to: `/processes/${segment(instance.processDefinitionId)}?version=${instance.processDefinitionVersion}` },
         ]}
         subtitle={<Facts instance={instance} />}
         actions={<InstanceActions instance={instance} now={now.data} model={model} onDone={again} onMove={() => setWish({ from: "", to: "" })} />}
@@ -85,6 +85,7 @@ function Loaded({ instance, problem, reload }: { instance: Instance; problem: Re
               badges={badges}
               marks={marks}
               selected={element}
+              focus={now.data?.incidents[0]?.elementId ?? now.data?.elements.find((each) => !model?.elements.get(each.elementId)?.type.includes("rocess"))?.elementId}
               onSelect={(id) => setElement(id && id !== element && !model?.elements.get(id)?.isFlow ? id : "")}
               onDrop={(from, to) => {
                 if (!model?.elements.get(to)?.isFlow) setWish({ from, to });
@@ -157,7 +158,7 @@ function Facts({ instance }: { instance: Instance }): JSX.Element {
       <span>{t.key} <Key value={instance.processInstanceKey} /></span>
       <span>{t.started} <When at={instance.startDate} /></span>
       {instance.endDate && <span>{t.ended} <When at={instance.endDate} /></span>}
-      {instance.startDate && <span>{t.took} <Duration from={instance.startDate} to={instance.endDate} /></span>}
+      {instance.startDate && <span>{instance.endDate ? t.took : t.runningFor} <Duration from={instance.startDate} to={instance.endDate} /></span>}
       {instance.parentProcessInstanceKey && <span>{t.calledBy} <Link to={`/instances/${instance.parentProcessInstanceKey}`}>{instance.parentProcessInstanceKey}</Link></span>}
     </>
   );

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "@/base/api";
-import { useAct, useAsk } from "@/base/ask";
+import { useAct, useList } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
 import { readJson } from "@/base/json";
@@ -28,8 +28,7 @@ export function Variables({ instance, now, model }: VariablesProps): JSX.Element
   const [text, setText] = useState("");
   const [editing, setEditing] = useState<Partial<Variable> | null>(null);
   const key = instance.processInstanceKey;
-  const asked = useAsk(`variables ${key}`, (signal) => variablesOf(key, signal), [`instance:${key}`]);
-  const rows = asked.data?.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+  const list = useList<Variable>(`variables ${key} ${text}`, (after, signal) => variablesOf(key, text.trim(), after, signal), [`instance:${key}`]);
   const canEdit = instance.state === "ACTIVE" || instance.state === "SUSPENDED";
   const scopeName = (scope: string): string => {
     const element = now?.elements.find((each) => each.elementInstanceKey === scope);
@@ -43,7 +42,7 @@ export function Variables({ instance, now, model }: VariablesProps): JSX.Element
       </div>
       <DataTable
         label={t.variables}
-        list={{ ...asked, data: rows }}
+        list={list}
         keyOf={(row) => row.variableKey}
         columns={[
           { id: "name", title: t.name, isMain: true, cell: (row) => <code>{row.name}</code> },
@@ -51,14 +50,14 @@ export function Variables({ instance, now, model }: VariablesProps): JSX.Element
           { id: "scope", title: t.scope, cell: (row) => scopeName(row.scopeKey) },
           ...(canEdit ? [{ id: "edit", title: "", align: "right" as const, cell: (row: Variable) => <Button role="operator" disabled={row.isTruncated} onClick={() => setEditing(row)}>{t.edit}</Button> }] : []),
         ]}
-        empty={<Empty title={t.noVariablesYet} icon="info">{t.noVariablesNext}</Empty>}
+        empty={text ? <Empty title={t.noSuchVariable} icon="search" /> : <Empty title={t.noVariablesYet} icon="info">{t.noVariablesNext}</Empty>}
       />
       {editing && (
         <EditDialog
           variable={editing}
           scopes={[[key, t.whole], ...(now?.elements ?? []).map((each): [string, string] => [each.elementInstanceKey, each.elementName || each.elementId])]}
           onClose={() => setEditing(null)}
-          onDone={asked.reload}
+          onDone={list.reload}
         />
       )}
     </>

@@ -58,9 +58,19 @@ export interface LogLine {
   text: string;
 }
 
+/** One run of a job that failed. */
+export interface JobAttempt {
+  attempt: number;
+  at: string;
+  worker: string;
+  errorType: string;
+  message: string;
+}
+
 export interface JobDetails {
   job: Job;
   checkpoint: unknown;
+  attempts?: JobAttempt[];
   parents: RelatedJob[];
   children: RelatedJob[];
 }

@@ -13,7 +13,7 @@ import { Badge, JsonView, Key, Pairs, When } from "@/parts/data";
 import { Shown, toast, toastProblem } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
 import { ChangeDialog } from "@/pages/jobs/change";
-import { gist, type Job, type JobDetails, type JobState, type Queues, type RelatedJob } from "@/pages/jobs/data";
+import { gist, type Job, type JobAttempt, type JobDetails, type JobState, type Queues, type RelatedJob } from "@/pages/jobs/data";
 import { FlowPanel } from "@/pages/jobs/flow";
 import { ProgressOf, ReasonDialog, StateOfJob } from "@/pages/jobs/frame";
 import { LogPanel } from "@/pages/jobs/log";
@@ -39,7 +39,7 @@ export default function OneJob({ params }: PageProps): JSX.Element {
       </>
     );
   }
-  const { job, parents, children, checkpoint } = asked.data;
+  const { job, parents, children, checkpoint, attempts = [] } = asked.data;
   return (
     <>
       <PageHead
@@ -64,7 +64,7 @@ export default function OneJob({ params }: PageProps): JSX.Element {
                 <ProgressOf progress={job.progress} text={job.progressText} />
               </div>
             </Panel>
-            {job.errorMessage && <ErrorPanel job={job} />}
+            {attempts.length > 1 ? <AttemptsPanel attempts={attempts} isFailed={job.state === "FAILED"} /> : job.errorMessage && <ErrorPanel job={job} />}
             {parents.length + children.length > 0 && <FlowPanel job={job} />}
             <div class="job-columns">
               <div class="stack">
@@ -105,6 +105,32 @@ function ErrorPanel({ job }: { job: Job }): JSX.Element {
           </details>
         )}
       </div>
+    </Panel>
+  );
+}
+
+/** Each attempt that failed, the last one first. */
+function AttemptsPanel({ attempts, isFailed }: { attempts: JobAttempt[]; isFailed: boolean }): JSX.Element {
+  const t = useWords(words);
+  return (
+    <Panel title={t.attempts(attempts.length)}>
+      <ol class="job-attempts">
+        {attempts.toReversed().map((each, index) => (
+          <li key={index}>
+            <div class="row">
+              <strong>{t.attemptOf(each.attempt)}</strong>
+              <span class="soft"><When at={each.at} /> {each.worker}</span>
+            </div>
+            <span class="bad job-gist">{gist(each.message) || each.errorType}</span>
+            {each.message.trim() !== gist(each.message) && (
+              <details open={isFailed && index === 0}>
+                <summary>{t.trace}</summary>
+                <pre class="job-trace" tabIndex={0} aria-label={t.trace}>{each.message}</pre>
+              </details>
+            )}
+          </li>
+        ))}
+      </ol>
     </Panel>
   );
 }

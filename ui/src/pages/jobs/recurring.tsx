@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useList } from "@/base/ask";
-import { Link } from "@/base/route";
+import { Link, segment } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Badge, Count, When } from "@/parts/data";
 import { Empty } from "@/parts/feedback";
@@ -49,7 +49,7 @@ function columns(t: (typeof words)["en"], reload: () => void): Column<Recurring>
       isWide: true,
       cell: (row) => (
         <div class="named">
-          <Link to={`/jobs/recurring/${part(row.name)}${row.tenantId ? `?tenant=${part(row.tenantId)}` : ""}`}>{row.name}</Link>
+          <Link to={`/jobs/recurring/${segment(row.name)}${row.tenantId ? `?tenant=${part(row.tenantId)}` : ""}`}>{row.name}</Link>
           <small>{[row.type, row.group].filter(Boolean).join(" · ")}</small>
         </div>
       ),

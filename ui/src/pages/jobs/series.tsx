@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { language, number, useLanguage, useWords } from "@/base/words";
+import { locale, number, useLanguage, useWords } from "@/base/words";
 import type { Series } from "@/pages/jobs/data";
 import { words } from "@/pages/jobs/words";
 
@@ -106,7 +106,7 @@ function options(element: HTMLElement, isSmall: boolean): UPlot.Options {
 }
 
 function clock(at: number): string {
-  return new Intl.DateTimeFormat(language.get(), { hour: "2-digit", minute: "2-digit" }).format(new Date(at * 1_000));
+  return new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date(at * 1_000));
 }
 
 /** A colour of the theme as a canvas takes it: a custom property is only its text. */

@@ -2,7 +2,6 @@
 
 import { render, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Problem } from "@/base/api";
 import { problemOf, useAct } from "@/base/ask";
 import { Link } from "@/base/route";
 import { useWords } from "@/base/words";
@@ -49,7 +48,7 @@ function Offer({ files, onClose }: { files: File[]; onClose: () => void }): JSX.
     <Dialog
       title={outcomes ? t.offerDone : t.offerTitle(files.length)}
       onClose={onClose}
-      problem={problem && isFaulty ? new Problem(problem.status, t.deployFailed, t.deploySeeAbove) : problem}
+      problem={problem}
       onSubmit={go}
       isWide
       buttons={
@@ -61,12 +60,13 @@ function Offer({ files, onClose }: { files: File[]; onClose: () => void }): JSX.
             {known.length === 1 && first && (
               <Button icon="modeler" onClick={() => { onClose(); void openInstead(first); }}>{t.offerOpen}</Button>
             )}
-            <Button kind="primary" icon="upload" type="submit" role="deployer" isBusy={isBusy} disabled={known.length === 0}>{t.offerDo}</Button>
+            <Button kind="primary" icon="upload" type="submit" role="deployer" isBusy={isBusy} disabled={known.length === 0 || isFaulty}>{t.offerDo}</Button>
           </>
         )
       }
     >
       {outcomes ? <Outcomes outcomes={outcomes} onLeave={onClose} /> : <Files offered={offered} />}
+      {!outcomes && isFaulty && <p class="soft" role="status">{t.deployNot}</p>}
     </Dialog>
   );
 }

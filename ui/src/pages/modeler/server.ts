@@ -173,6 +173,11 @@ export async function deploy(files: { name: string; content: string | Blob }[]):
   });
 }
 
+/** The form of a version's start event, or null where it has none. */
+export async function startForm(key: string, signal: AbortSignal): Promise<string | null> {
+  return (await api.get<{ schema: string } | undefined>(`/v2/process-definitions/${key}/form`, undefined, signal))?.schema ?? null;
+}
+
 /** Starts an instance of a version. Raises Problem. */
 export async function start(key: string, variables: object, businessId: string): Promise<string> {
   const body = { processDefinitionKey: key, variables, ...(businessId ? { businessId } : {}) };

@@ -2,25 +2,35 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useAct } from "@/base/ask";
+import { Problem } from "@/base/api";
+import { useAct, useAsk } from "@/base/ask";
 import { Link } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
-import { JsonEditor, Key } from "@/parts/data";
+import { Key } from "@/parts/data";
 import { Dialog, Field } from "@/parts/dialog";
+import { ProblemBox } from "@/parts/feedback";
+import { StartVariables, type Filled } from "@/parts/form";
 import { Icon } from "@/parts/icons";
-import { start } from "./server";
+import { words as partWords } from "@/parts/words";
+import { start, startForm } from "./server";
 import { words } from "./words";
 import type { OpenFile } from "./workbench";
 
 export function StartDialog(props: { origin: NonNullable<OpenFile["origin"]>; isChanged: boolean; onClose: () => void }): JSX.Element {
   const t = useWords(words);
   const { isBusy, problem, act } = useAct();
-  const [variables, setVariables] = useState<unknown>({});
+  const parts = useWords(partWords);
+  const [filled, setFilled] = useState<Filled | null>(null);
+  const form = useAsk(`start form ${props.origin.key}`, (signal) => startForm(props.origin.key, signal));
   const [businessId, setBusinessId] = useState("");
   const [started, setStarted] = useState("");
   const go = (): void =>
-    void act(async () => setStarted(await start(props.origin.key, variables as object, businessId.trim())));
+    void act(async () => {
+      const variables = filled?.();
+      if (!variables) throw new Problem(0, parts.fillIn, "");
+      setStarted(await start(props.origin.key, variables, businessId.trim()));
+    });
   return (
     <Dialog
       title={t.startTitle(props.origin.id, props.origin.version)}
@@ -30,14 +40,13 @@ export function StartDialog(props: { origin: NonNullable<OpenFile["origin"]>; is
       buttons={
         <>
           <Button onClick={props.onClose}>{t.close}</Button>
-          <Button kind="primary" icon="play" type="submit" role="operator" isBusy={isBusy} disabled={variables === undefined}>{t.start}</Button>
+          <Button kind="primary" icon="play" type="submit" role="operator" isBusy={isBusy} disabled={!filled}>{t.start}</Button>
         </>
       }
     >
       {props.isChanged && <p class="soft">{t.startChanged}</p>}
-      <Field label={t.variables}>
-        {(id) => <JsonEditor id={id} initial={{}} isObject rows={6} onChange={setVariables} />}
-      </Field>
+      {form.problem && <ProblemBox problem={form.problem} onRetry={form.reload} />}
+      <StartVariables schema={form.problem ? null : form.data} onReady={(next) => setFilled(() => next)} />
       <Field label={t.businessId} hint={t.businessIdHint}>
         {(id) => <input id={id} value={businessId} onInput={(event) => setBusinessId(event.currentTarget.value)} />}
       </Field>

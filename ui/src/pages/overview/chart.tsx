@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { language, number, useLanguage, useWords } from "@/base/words";
+import { locale, number, useLanguage, useWords } from "@/base/words";
 import { columns, type Line, type Overview } from "@/pages/overview/data";
 import { words } from "@/pages/overview/words";
 
@@ -102,8 +102,8 @@ function options(element: HTMLElement, lines: Line[], range: () => [number, numb
 
 /** The time of a line of the grid; seconds where it stands within a minute. */
 function clock(at: number): string {
-  const options: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", ...(at % 60 ? { second: "2-digit" } : {}) };
-  return new Intl.DateTimeFormat(language.get(), options).format(new Date(at * 1_000));
+  const options: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(at % 60 ? { second: "2-digit" } : {}) };
+  return new Intl.DateTimeFormat(locale(), options).format(new Date(at * 1_000));
 }
 
 /** A colour of the theme as a canvas takes it: a custom property is only its text. */

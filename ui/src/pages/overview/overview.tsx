@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { api } from "@/base/api";
 import { useAsk } from "@/base/ask";
 import { span } from "@/base/dates";
-import { Link, useQuery } from "@/base/route";
+import { Link, segment, useQuery } from "@/base/route";
 import { number, useLanguage, useWords } from "@/base/words";
 import { Chart } from "@/pages/overview/chart";
 import type { Alike, Bounded, Exporter, Line, Overview, Worker } from "@/pages/overview/data";
@@ -164,7 +164,7 @@ function incidentColumns(t: Words): Column<Alike>[] {
       cell: (row) => (
         <div class="alike">
           <Link to={`/instances/${row.processInstanceKey}`} title={t.latest}>{firstLine(row.errorMessage)}</Link>
-          <small>{row.errorType}</small>
+          <small>{row.errorType.toLowerCase().replaceAll("_", " ")}</small>
         </div>
       ),
     },
@@ -173,13 +173,13 @@ function incidentColumns(t: Words): Column<Alike>[] {
       title: t.where,
       cell: (row) => (
         <span>
-          <Link to={`/processes/${encodeURIComponent(row.processDefinitionId)}?version=all&state=INCIDENT`}>{row.processDefinitionId}</Link>
+          <Link to={`/processes/${segment(row.processDefinitionId)}?version=all&state=INCIDENT&incident=${encodeURIComponent(row.fingerprint)}`}>{row.processDefinitionId}</Link>
           <br />
           <small>{row.elementId}</small>
         </span>
       ),
     },
-    { id: "count", title: t.count, align: "right", cell: (row) => <Badge tone="bad"><Count value={row.count} /></Badge> },
+    { id: "count", title: t.count, align: "right", cell: (row) => <Link to={`/instances?state=INCIDENT&incident=${encodeURIComponent(row.fingerprint)}`} title={t.showAlike}><Badge tone="bad"><Count value={row.count} /></Badge></Link> },
     { id: "first", title: t.first, align: "right", cell: (row) => <When at={row.firstDate} style="relative" /> },
     { id: "last", title: t.last, align: "right", cell: (row) => <When at={row.lastDate} style="relative" /> },
   ];

@@ -49,6 +49,10 @@ export const versionsOf = (processId: string | undefined, signal: AbortSignal): 
 export const heatOf = (key: string, signal: AbortSignal): Promise<Heat> =>
   api.get(`/api/process-definitions/${key}/elements`, undefined, signal);
 
+/** The form of a version's start event, or null where it has none. */
+export const startForm = async (key: string, signal: AbortSignal): Promise<string | null> =>
+  (await api.get<{ schema: string } | undefined>(`/v2/process-definitions/${key}/form`, undefined, signal))?.schema ?? null;
+
 export const xmlOf = (key: string, signal?: AbortSignal): Promise<string> =>
   api.text(`/v2/process-definitions/${key}/xml`, signal);
 

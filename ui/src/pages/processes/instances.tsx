@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useList } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
-import { Link } from "@/base/route";
+import { Link, segment } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Badge, Duration, Key, When } from "@/parts/data";
@@ -34,7 +34,7 @@ export function InstancesPanel({ of, model }: { of: Of; model?: BpmnModel | unde
   const [isMore, setMore] = useState(isMoreSet);
   const [selected, select] = useState<ReadonlySet<string>>(new Set());
   const key = JSON.stringify([of, values]);
-  const list = useList<Instance>(key, (after, signal) => searchInstances(of, values, after, signal), ["instances", "incidents"]);
+  const list = useList<Instance>(key, (after, signal) => searchInstances(of, values, after, signal), ["instances", "incidents"], true);
   useEffect(() => select(new Set()), [key]);
   const isFiltered = Object.keys(values).length > 0;
   return (
@@ -117,7 +117,7 @@ function columns(t: ReturnType<typeof useWords<(typeof words)["en"]>>, of: Of): 
       </div>
     ),
   };
-  const process: Column<Instance>[] = of.processId ? [] : [{ id: "process", title: t.process, cell: (row) => <Link to={`/processes/${encodeURIComponent(row.processDefinitionId)}`}>{row.processDefinitionName || row.processDefinitionId}</Link> }];
+  const process: Column<Instance>[] = of.processId ? [] : [{ id: "process", title: t.process, cell: (row) => <Link to={`/processes/${segment(row.processDefinitionId)}`}>{row.processDefinitionName || row.processDefinitionId}</Link> }];
   const version: Column<Instance>[] = of.definitionKey ? [] : [{ id: "version", title: t.version, align: "right", cell: (row) => row.processDefinitionVersion }];
   return [
     name,
@@ -126,6 +126,6 @@ function columns(t: ReturnType<typeof useWords<(typeof words)["en"]>>, of: Of): 
     ...version,
     { id: "started", title: t.started_at, cell: (row) => <When at={row.startDate} /> },
     { id: "ended", title: t.ended_at, cell: (row) => <When at={row.endDate} /> },
-    { id: "took", title: t.took, align: "right", cell: (row) => (row.startDate ? <Duration from={row.startDate} to={row.endDate} /> : "") },
+    { id: "took", title: t.took, align: "right", cell: (row) => (row.startDate ? <><Duration from={row.startDate} to={row.endDate} />{!row.endDate && <span class="soft"> {t.soFar}</span>}</> : "") },
   ];
 }

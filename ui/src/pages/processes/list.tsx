@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { withQuery } from "@/base/api";
 import { useAsk } from "@/base/ask";
-import { Link, useQuery } from "@/base/route";
+import { Link, segment, useQuery } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Badge, Count, When } from "@/parts/data";
 import { Empty } from "@/parts/feedback";
@@ -57,7 +57,7 @@ export default function Processes(): JSX.Element {
 }
 
 function columns(t: ReturnType<typeof useWords<(typeof words)["en"]>>): Column<Process>[] {
-  const to = ({ id, tenantId }: Process): string => withQuery(`/processes/${encodeURIComponent(id)}`, { tenant: tenantId === DEFAULT_TENANT ? "" : tenantId });
+  const to = ({ id, tenantId }: Process): string => withQuery(`/processes/${segment(id)}`, { tenant: tenantId === DEFAULT_TENANT ? "" : tenantId });
   const counted = (row: Process, count: number, state: string, tone: "active" | "bad" | "neutral"): JSX.Element =>
     count === 0 ? <span class="none">0</span> : <Link to={withQuery(to(row), { version: "all", state })}><Badge tone={tone}><Count value={count} /></Badge></Link>;
   return [

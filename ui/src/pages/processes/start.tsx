@@ -2,15 +2,15 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { api } from "@/base/api";
-import { useAct } from "@/base/ask";
+import { api, Problem } from "@/base/api";
+import { useAct, useAsk } from "@/base/ask";
 import { navigate } from "@/base/route";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
-import { JsonEditor } from "@/parts/data";
 import { Dialog, Field } from "@/parts/dialog";
-import { toast } from "@/parts/feedback";
-import type { Version } from "@/pages/processes/data";
+import { ProblemBox, toast } from "@/parts/feedback";
+import { StartVariables, type Filled } from "@/parts/form";
+import { startForm, type Version } from "@/pages/processes/data";
 import { words } from "@/pages/processes/words";
 import { words as partWords } from "@/parts/words";
 
@@ -19,9 +19,12 @@ export function StartDialog({ version, onClose }: { version: Version; onClose: (
   const parts = useWords(partWords);
   const { isBusy, problem, act } = useAct();
   const [businessId, setBusinessId] = useState("");
-  const [variables, setVariables] = useState<unknown>({});
+  const [filled, setFilled] = useState<Filled | null>(null);
+  const form = useAsk(`start form ${version.processDefinitionKey}`, (signal) => startForm(version.processDefinitionKey, signal));
   const start = async (): Promise<void> => {
     await act(async () => {
+      const variables = filled?.();
+      if (!variables) throw new Problem(0, parts.fillIn, "");
       const created = await api.post<{ processInstanceKey: string }>("/v2/process-instances", {
         processDefinitionKey: version.processDefinitionKey,
         tenantId: version.tenantId,
@@ -42,14 +45,15 @@ export function StartDialog({ version, onClose }: { version: Version; onClose: (
       buttons={
         <>
           <Button onClick={onClose}>{parts.cancel}</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={variables === undefined}>{t.startVerb}</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!filled}>{t.startVerb}</Button>
         </>
       }
     >
       <Field label={t.businessId} hint={t.businessIdHint}>
         {(id) => <input id={id} value={businessId} maxLength={256} onInput={(event) => setBusinessId(event.currentTarget.value)} />}
       </Field>
-      <Field label={t.variables}>{(id) => <JsonEditor id={id} initial={{}} rows={8} isObject onChange={setVariables} />}</Field>
+      {form.problem && <ProblemBox problem={form.problem} onRetry={form.reload} />}
+      <StartVariables schema={form.problem ? null : form.data} onReady={(next) => setFilled(() => next)} />
     </Dialog>
   );
 }

@@ -55,6 +55,7 @@ export function isLocal(name: string | undefined): boolean {
 }
 
 const PAGE = 50;
+const COUNTED = 500; // beyond it, "500+" says enough
 const DAY_MS = 86_400_000;
 const NOBODY = { $exists: false };
 
@@ -67,7 +68,7 @@ export function searchTasks(whose: Whose, who: string, of: string[], filters: Ta
       filter: { ...belonging(whose, who, of), ...narrowed(filters) },
       // the server's own order can be followed to any depth
       ...(order === "creationDate" ? {} : { sort: [sort, { field: "creationDate" }] }),
-      page: { limit: PAGE, ...(after ? { after } : {}) },
+      page: { limit: PAGE, count: COUNTED, ...(after ? { after } : {}) },
     },
     signal,
   );

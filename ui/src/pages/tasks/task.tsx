@@ -11,9 +11,9 @@ import { Button } from "@/parts/button";
 import { JsonView, Pairs, When } from "@/parts/data";
 import { useOpen } from "@/parts/dialog";
 import { ProblemBox, Shown, toast, toastProblem } from "@/parts/feedback";
+import { FormView, JsonResult, type Filled } from "@/parts/form";
 import { AssignDialog, ChangeDialog } from "@/pages/tasks/change";
 import { tasks, type Task, type TaskForm } from "@/pages/tasks/data";
-import { FormView, JsonResult, type Filled } from "@/pages/tasks/form";
 import { useWishes } from "@/pages/tasks/keys";
 import { Hurry } from "@/pages/tasks/row";
 import { words } from "@/pages/tasks/words";
@@ -138,12 +138,12 @@ function Facts({ task }: { task: Task }): JSX.Element {
 function Content(props: { task: Task; form: TaskForm | null; variables: Record<string, unknown>; isReadOnly: boolean; onReady: (filled: Filled | null) => void }): JSX.Element | null {
   const t = useWords(words);
   const { task, form } = props;
-  if (form) return <FormView form={form} data={props.variables} isReadOnly={props.isReadOnly} onReady={props.onReady} />;
+  if (form) return <FormView schema={form.schema} data={props.variables} isReadOnly={props.isReadOnly} onReady={props.onReady} />;
   if (props.isReadOnly) return null;
   return (
     <>
       <p class="soft">{task.externalFormReference ? t.foreignForm(task.externalFormReference) : t.noForm}</p>
-      <JsonResult onReady={props.onReady} />
+      <JsonResult label={t.result} onReady={props.onReady} />
     </>
   );
 }

@@ -1,6 +1,7 @@
-// A drawing for BPMN files that have none: columns from left to right, sub-processes open, pools below each other.
+// A drawing for BPMN files that have none: columns from left to right, sub-processes open, lanes and pools below each other.
 
-import { layers, type Box, type GraphEdge, type GraphNode, type Laid, type Point } from "./layers";
+import { lanesOf, levelsOf, type Lane } from "./lanes";
+import { layers, type Band, type Box, type GraphEdge, type GraphNode, type Laid, type Point } from "./layers";
 
 const MODEL = "http://www.omg.org/spec/BPMN/20100524/MODEL";
 const BPMNDI = "http://www.omg.org/spec/BPMN/20100524/DI";
@@ -19,6 +20,8 @@ const CONTAINERS = new Set(["subProcess", "transaction", "adHocSubProcess"]);
 interface Scene {
   boxes: Map<string, Box>;
   edges: Map<string, Point[]>;
+  bands: Band[]; // of the lanes that have none within
+  lanes: Lane[];
   width: number;
   height: number;
 }
@@ -37,7 +40,7 @@ export function laidOut(xml: string): string {
   for (const old of document.getElementsByTagNameNS(BPMNDI, "BPMNDiagram")) old.remove();
   const root = rootOf(definitions);
   if (!root) return xml;
-  const scene = root.localName === "collaboration" ? collaboration(root, definitions) : shifted(scope(root), 160, 80);
+  const scene = root.localName === "collaboration" ? collaboration(root, definitions) : alone(root);
   definitions.append(diagram(document, root, scene));
   return new XMLSerializer().serializeToString(document);
 }
@@ -70,7 +73,10 @@ function scope(container: Element): Scene {
     nodes.push(nodeOf(element, inner.get(element.id), hosts.get(element.id)?.length ?? 0));
   }
   const edges = edgesOf(container, elements, new Set(nodes.map((node) => node.id)), hosts);
-  const scene = stacked(components(nodes, edges).map((part) => layers(part.nodes, part.edges)));
+  const lanes = lanesOf(container, nodes);
+  const scene = lanes.length
+    ? { ...layers(nodes, edges, Math.max(...nodes.map((node) => (node.lane ?? 0) + 1), ...lanes.map((lane) => lane.last + 1))), lanes }
+    : stacked(components(nodes, edges).map((part) => layers(part.nodes, part.edges)));
   for (const [host, events] of hosts) attach(scene, host, events, edges);
   for (const [id, part] of inner) put(scene, shifted(part, (scene.boxes.get(id)?.x ?? 0) + PADDING, (scene.boxes.get(id)?.y ?? 0) + PADDING));
   annotate(scene, container, elements);
@@ -129,7 +135,7 @@ function components(nodes: GraphNode[], edges: GraphEdge[]): { nodes: GraphNode[
 }
 
 function stacked(parts: Laid[]): Scene {
-  const scene: Scene = { boxes: new Map(), edges: new Map(), width: 0, height: 0 };
+  const scene: Scene = { boxes: new Map(), edges: new Map(), bands: [], lanes: [], width: 0, height: 0 };
   for (const part of parts) {
     const y = scene.height ? scene.height + 50 : 0;
     put(scene, shifted(part, 0, y));
@@ -164,8 +170,7 @@ function annotate(scene: Scene, container: Element, elements: Element[]): void {
   if (notes.length === 0) return;
   const room = 90;
   const moved = shifted(scene, 0, room);
-  scene.boxes = moved.boxes;
-  scene.edges = moved.edges;
+  Object.assign(scene, moved);
   scene.height += room;
   const associations = childrenOf(container, "association");
   let x = 0;
@@ -201,21 +206,36 @@ function between(one: Box, other: Box): Point[] {
   ];
 }
 
-// -- pools -------------------------------------------------------------------------------------------------------------
+// -- pools and lanes ---------------------------------------------------------------------------------------------------
+const LEFT = 160;
+const TOP = 80;
+
+/** A process that is in no pool: its lanes have no head of a pool before them. */
+function alone(root: Element): Scene {
+  const scene = scope(root);
+  const head = levelsOf(scene.lanes) * POOL_HEAD;
+  if (!head) return shifted(scene, LEFT, TOP);
+  const all: Scene = { ...scene, boxes: new Map(), edges: new Map() };
+  const outer = { x: LEFT, y: TOP, width: head + scene.width + 2 * PADDING, height: scene.height + 2 * PADDING };
+  within(all, scene, outer, head);
+  return all;
+}
+
 function collaboration(root: Element, definitions: Element): Scene {
-  const all: Scene = { boxes: new Map(), edges: new Map(), width: 0, height: 0 };
+  const all: Scene = { boxes: new Map(), edges: new Map(), bands: [], lanes: [], width: 0, height: 0 };
   const pools = childrenOf(root, "participant").filter((each) => each.id);
   const scenes = pools.map((pool) => {
     const name = (pool.getAttribute("processRef") ?? "").replace(/^.*:/, "");
     const process = [...definitions.children].find((each) => each.localName === "process" && each.id === name);
-    return { pool, scene: process ? scope(process) : undefined };
+    const scene = process ? scope(process) : undefined;
+    return { pool, scene, head: POOL_HEAD * (1 + levelsOf(scene?.lanes ?? [])) };
   });
-  const width = Math.max(400, ...scenes.map(({ scene }) => (scene?.width ?? 0) + POOL_HEAD + 2 * PADDING));
-  let y = 80;
-  for (const { pool, scene } of scenes) {
+  const width = Math.max(400, ...scenes.map(({ scene, head }) => (scene?.width ?? 0) + head + 2 * PADDING));
+  let y = TOP;
+  for (const { pool, scene, head } of scenes) {
     const height = scene?.boxes.size ? scene.height + 2 * PADDING : 60;
-    all.boxes.set(pool.id, { x: 160, y, width, height });
-    if (scene) put(all, shifted(scene, 160 + POOL_HEAD + PADDING, y + PADDING));
+    all.boxes.set(pool.id, { x: LEFT, y, width, height });
+    if (scene) within(all, scene, { x: LEFT + POOL_HEAD, y, width: width - POOL_HEAD, height }, head - POOL_HEAD);
     y += height + 40;
   }
   for (const flow of childrenOf(root, "messageFlow")) {
@@ -226,17 +246,29 @@ function collaboration(root: Element, definitions: Element): Scene {
   return all;
 }
 
+/** Puts a scene into its place, with its lanes, which fill the place, around it. */
+function within(all: Scene, scene: Scene, place: Box, head: number): void {
+  const y = place.y + PADDING;
+  for (const { id, depth, first, last } of scene.lanes) {
+    const top = first === 0 ? place.y : y + (scene.bands[first]?.top ?? 0);
+    const bottom = last === scene.bands.length - 1 ? place.y + place.height : y + (scene.bands[last]?.bottom ?? 0);
+    const shift = depth * POOL_HEAD;
+    all.boxes.set(id, { x: place.x + shift, y: top, width: place.width - shift, height: bottom - top });
+  }
+  put(all, shifted(scene, place.x + head + PADDING, y));
+}
+
 // -- scenes ------------------------------------------------------------------------------------------------------------
-function shifted<Part extends Pick<Scene, "boxes" | "edges" | "width" | "height">>(scene: Part, x: number, y: number): Scene {
+function shifted<Part extends Pick<Scene, "boxes" | "edges" | "bands">>(scene: Part, x: number, y: number): Part {
   return {
+    ...scene,
     boxes: new Map([...scene.boxes].map(([id, box]) => [id, { ...box, x: box.x + x, y: box.y + y }])),
     edges: new Map([...scene.edges].map(([id, points]) => [id, points.map((point) => ({ x: point.x + x, y: point.y + y }))])),
-    width: scene.width,
-    height: scene.height,
+    bands: scene.bands.map((band) => ({ top: band.top + y, bottom: band.bottom + y })),
   };
 }
 
-function put(into: Scene, part: Scene): void {
+function put(into: Scene, part: Pick<Scene, "boxes" | "edges">): void {
   for (const [id, box] of part.boxes) into.boxes.set(id, box);
   for (const [id, points] of part.edges) into.edges.set(id, points);
 }
@@ -263,7 +295,7 @@ function shape(document: XMLDocument, id: string, box: Box): Element {
   made.setAttribute("bpmnElement", id);
   const element = document.getElementById(id) ?? document.querySelector(`[id="${CSS.escape(id)}"]`);
   if (element && CONTAINERS.has(element.localName)) made.setAttribute("isExpanded", "true");
-  if (element?.localName === "participant") made.setAttribute("isHorizontal", "true");
+  if (element?.localName === "participant" || element?.localName === "lane") made.setAttribute("isHorizontal", "true");
   const bounds = made.appendChild(document.createElementNS(DC, "dc:Bounds"));
   for (const [name, value] of Object.entries(box)) bounds.setAttribute(name, String(Math.round(value)));
   return made;

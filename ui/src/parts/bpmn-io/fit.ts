@@ -17,8 +17,10 @@ export interface Canvas {
 const MARGIN = 30;
 const GAP = 14;
 const SCALE_MAX = 1.15; // a small process is not blown up
+const SCALE_LEAST = 0.35; // what is larger is shown in part, from its beginning
+const SCALE_OF_PART = 0.6; // so that names can be read
 
-/** Shows the whole, to the right of the palette if there is one. */
+/** Shows the whole, or as much as can be read, to the right of the palette if there is one. */
 export function fitBeside(canvas: Canvas): void {
   canvas.resized();
   const palette = canvas.getContainer().querySelector<HTMLElement>(".djs-palette");
@@ -27,8 +29,9 @@ export function fitBeside(canvas: Canvas): void {
   if (!outer.width || !outer.height || !inner.width || !inner.height) return;
   const width = outer.width - left - MARGIN;
   const height = outer.height - 2 * MARGIN;
-  const scale = Math.min(width / inner.width, height / inner.height, SCALE_MAX);
-  const x = inner.x - (left + (width - inner.width * scale) / 2) / scale;
-  const y = inner.y - (MARGIN + (height - inner.height * scale) / 2) / scale;
+  const whole = Math.min(width / inner.width, height / inner.height, SCALE_MAX);
+  const scale = whole < SCALE_LEAST ? SCALE_OF_PART : whole;
+  const x = inner.x - (left + Math.max(0, width - inner.width * scale) / 2) / scale;
+  const y = inner.y - (MARGIN + Math.max(0, height - inner.height * scale) / 2) / scale;
   canvas.viewbox({ x, y, width: outer.width / scale, height: outer.height / scale });
 }

@@ -14,6 +14,11 @@ export interface GraphNode {
   width: number;
   height: number;
   below: number; // what hangs from it: a label, events on its edge
+  lane?: number; // the band that it stands in, from the top
+}
+export interface Band {
+  top: number;
+  bottom: number;
 }
 export interface GraphEdge {
   id: string;
@@ -24,6 +29,7 @@ export interface GraphEdge {
 export interface Laid {
   boxes: Map<string, Box>;
   edges: Map<string, Point[]>; // from the right side of the source to the left side of the target
+  bands: Band[]; // one for each lane
   width: number;
   height: number;
 }
@@ -32,6 +38,8 @@ const COLUMN_GAP = 64;
 const ROW_GAP = 32;
 const LANE_PX = 14; // between ways back, below the graph
 const SWEEPS = 6;
+const BAND_PADDING = 28; // in a lane, above and below what stands in it
+const BAND_LEAST = 100; // of a lane in which nothing stands: its name needs room
 
 /** A node, or the place where a long edge passes a column. */
 interface Cell {
@@ -40,6 +48,7 @@ interface Cell {
   width: number;
   height: number;
   below: number;
+  lane: number;
   y: number; // of its middle
   from: { cell: Cell; shift: number }[];
   to: Cell[];
@@ -50,8 +59,8 @@ interface Way {
   cells: Cell[]; // from the source to the target
 }
 
-/** Places one connected graph at the origin. */
-export function layers(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Laid {
+/** Places a graph at the origin; with lanes, each node within the band of its lane. */
+export function layers(nodes: readonly GraphNode[], edges: readonly GraphEdge[], lanes = 0): Laid {
   const backward = backwardEdges(nodes, edges);
   const forward = edges.filter((edge) => !backward.has(edge));
   const ranks = ranksOf(nodes, forward);
@@ -61,11 +70,12 @@ export function layers(nodes: readonly GraphNode[], edges: readonly GraphEdge[])
   const ways = forward.map((edge) => wayOf(edge, cells, columns));
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) order(columns, sweep % 2 === 0);
   settle(columns);
-  return drawn(nodes, cells, columns, ways, [...backward]);
+  const bands = banded(columns.flat(), lanes);
+  return drawn(nodes, cells, columns, ways, [...backward], bands);
 }
 
 function cellOf(node: GraphNode, rank: number): Cell {
-  return { id: node.id, rank, width: node.width, height: node.height, below: node.below, y: 0, from: [], to: [] };
+  return { id: node.id, rank, width: node.width, height: node.height, below: node.below, lane: node.lane ?? 0, y: 0, from: [], to: [] };
 }
 
 /** The edges that close a circle, as a walk from the beginning meets them. */
@@ -122,7 +132,7 @@ function wayOf(edge: GraphEdge, cells: Map<string, Cell>, columns: Cell[][]): Wa
   const way: Way = { edge, cells: [source] };
   let last = source;
   for (let rank = source.rank + 1; rank < target.rank; rank += 1) {
-    const passing: Cell = { id: `${edge.id} ${rank}`, rank, width: 0, height: 8, below: 0, y: 0, from: [], to: [] };
+    const passing: Cell = { id: `${edge.id} ${rank}`, rank, width: 0, height: 8, below: 0, lane: source.lane, y: 0, from: [], to: [] };
     columns[rank]?.push(passing);
     link(last, passing, last === source ? edge.hangs : 0);
     way.cells.push(passing);
@@ -138,7 +148,7 @@ function link(one: Cell, other: Cell, shift: number): void {
   other.from.push({ cell: one, shift });
 }
 
-/** Sorts each column by the middle of its neighbours on one side, which takes crossings out. */
+/** Sorts each column by its lanes, within them by the middle of its neighbours on one side, which takes crossings out. */
 function order(columns: Cell[][], isForward: boolean): void {
   const places = new Map<Cell, number>();
   const note = (column: Cell[]): void => column.forEach((cell, index) => places.set(cell, index));
@@ -151,7 +161,7 @@ function order(columns: Cell[][], isForward: boolean): void {
         : cell.to.map((each) => places.get(each) ?? 0);
       wanted.set(cell, near.length ? near.reduce((sum, each) => sum + each, 0) / near.length : (places.get(cell) ?? 0));
     }
-    column.sort((one, other) => (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0));
+    column.sort((one, other) => one.lane - other.lane || (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0));
     note(column);
   }
 }
@@ -206,9 +216,25 @@ function spread(column: Cell[], wishes: number[]): void {
   }
 }
 
-function drawn(nodes: readonly GraphNode[], cells: Map<string, Cell>, columns: Cell[][], ways: Way[], backward: GraphEdge[]): Laid {
+/** Moves what stands in each lane, as a whole, into a band of its own: the lanes' order is that of each column already. */
+function banded(all: Cell[], lanes: number): Band[] {
+  let top = 0;
+  return Array.from({ length: lanes }, (_, lane) => {
+    const own = all.filter((cell) => cell.lane === lane);
+    const first = own.length ? Math.min(...own.map((cell) => cell.y - cell.height / 2)) : 0;
+    const last = own.length ? Math.max(...own.map((cell) => cell.y + cell.height / 2 + cell.below)) : 0;
+    const height = Math.max(BAND_LEAST, last - first + 2 * BAND_PADDING);
+    const shift = top + (height - (last - first)) / 2 - first;
+    for (const cell of own) cell.y += shift;
+    const band = { top, bottom: top + height };
+    top = band.bottom;
+    return band;
+  });
+}
+
+function drawn(nodes: readonly GraphNode[], cells: Map<string, Cell>, columns: Cell[][], ways: Way[], backward: GraphEdge[], bands: Band[]): Laid {
   const all = columns.flat();
-  const top = Math.min(...all.map((cell) => cell.y - cell.height / 2));
+  const top = bands.length ? 0 : Math.min(...all.map((cell) => cell.y - cell.height / 2));
   for (const cell of all) cell.y -= top;
   let x = 0;
   const lefts = columns.map((column) => {
@@ -224,12 +250,12 @@ function drawn(nodes: readonly GraphNode[], cells: Map<string, Cell>, columns: C
     boxes.set(node.id, { x: left, y: cell.y - node.height / 2, width: node.width, height: node.height });
   }
   const edges = new Map(ways.map((way) => [way.edge.id, forwardPoints(way, boxes, lefts, widths)]));
-  let bottom = Math.max(...all.map((cell) => cell.y + cell.height / 2 + cell.below));
+  let bottom = Math.max(bands.at(-1)?.bottom ?? 0, ...all.map((cell) => cell.y + cell.height / 2 + cell.below));
   for (const edge of backward) {
     bottom += LANE_PX;
     edges.set(edge.id, backwardPoints(boxes.get(edge.from) as Box, boxes.get(edge.to) as Box, edge, bottom));
   }
-  return { boxes, edges, width: x - COLUMN_GAP, height: bottom };
+  return { boxes, edges, bands, width: x - COLUMN_GAP, height: bottom };
 }
 
 /** To the right, with a turn between two columns where the rows differ. */

@@ -3,6 +3,20 @@
 import community from "bpmn-js-i18n/translations/ru";
 
 const PANEL: Record<string, string> = {
+  "Allowed answers": "Допустимые ответы",
+  "Business knowledge model": "Модель знаний",
+  Decision: "Решение",
+  Definitions: "Определения",
+  "History cleanup": "Хранение истории",
+  Variable: "Переменная",
+  "Input data": "Входные данные",
+  "Knowledge source": "Источник знаний",
+  "Learn more": "Подробнее",
+  "Number of days before this resource is being cleaned up. If specified, takes precedence over the engine configuration.": "Сколько дней хранить.",
+  Question: "Вопрос",
+  "This maps to the decision definition key.": "По нему решение вызывают.",
+  "Time to live": "Срок хранения",
+  "Version tag by which this decision can be referenced.": "Метка, по которой на эту версию можно сослаться.",
   "<none>": "<нет>",
   "Active elements collection": "Список активных элементов",
   Assignee: "Исполнитель",

@@ -1,7 +1,7 @@
 // A BPMN diagram with what is known about its elements: badges, heat, marks, a selection. Laid out if it has no drawing.
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Loading, ProblemBox } from "@/parts/feedback";
@@ -25,6 +25,7 @@ export interface DiagramProps {
   heat?: Record<string, number>; // 0 to 1
   marks?: Record<string, string[]>; // classes: taken, waiting, added, removed, changed
   selected?: string | null;
+  focus?: string | undefined; // what is shown first where the whole would be too small to be read
   onSelect?: (id: string | null) => void;
   onReady?: (viewer: Viewer) => void;
   onDrop?: (from: string, to: string) => void; // a badge was dragged to another element
@@ -64,7 +65,7 @@ export function Diagram(props: DiagramProps): JSX.Element {
     };
   }, [props.xml]);
 
-  useFit(place, viewer);
+  const isWhole = useFit(place, viewer, props.focus);
   useBadges(viewer, latest, props.badges);
   useHeat(viewer, props.heat);
   useMarks(viewer, props.marks);
@@ -83,27 +84,34 @@ export function Diagram(props: DiagramProps): JSX.Element {
         <div class="diagram-tools">
           <Button kind="ghost" icon="plus" label={t.zoomIn} onClick={() => viewer.zoom(1)} />
           <Button kind="ghost" icon="minus" label={t.zoomOut} onClick={() => viewer.zoom(-1)} />
-          <Button kind="ghost" icon="fit" label={t.zoomFit} onClick={() => viewer.fit()} />
+          <Button kind="ghost" icon="fit" label={t.zoomFit} onClick={() => viewer.whole()} />
         </div>
       )}
-      {viewer?.isLaidOut && <p class="diagram-note">{t.laidOut}</p>}
+      {viewer && (viewer.isLaidOut || !isWhole) && (
+        <p class="diagram-note">{viewer.isLaidOut && t.laidOut} {!isWhole && t.inPart}</p>
+      )}
     </div>
   );
 }
 
-/** Fits the diagram again when its place changes its size. */
-function useFit(place: { current: HTMLDivElement | null }, viewer: Viewer | null): void {
-  useEffect(() => {
+/** Fits the diagram, again when its place changes its size or it is known what to look at; whether it is shown whole. */
+function useFit(place: { current: HTMLDivElement | null }, viewer: Viewer | null, focus: string | undefined): boolean {
+  const [isWhole, setWhole] = useState(true);
+  const first = useRef(focus);
+  first.current ??= focus; // what a reader looks at is not taken away when tokens go on
+  useLayoutEffect(() => {
     if (!viewer || !place.current) return;
     let width = place.current.clientWidth;
+    setWhole(viewer.fit(first.current));
     const observer = new ResizeObserver(() => {
       if (!place.current || Math.abs(place.current.clientWidth - width) < 8) return;
       width = place.current.clientWidth;
-      viewer.fit();
+      setWhole(viewer.fit(first.current));
     });
     observer.observe(place.current);
     return () => observer.disconnect();
-  }, [viewer]);
+  }, [viewer, focus !== undefined]);
+  return isWhole;
 }
 
 const CORNERS = {

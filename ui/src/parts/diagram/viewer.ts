@@ -6,6 +6,7 @@ import "bpmn-js/dist/assets/bpmn-js.css";
 import "bpmn-js/dist/assets/bpmn-font/css/bpmn.css";
 import { hasDrawing, laidOut } from "@/parts/bpmn-io/bpmn-layout";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
+import { followFingers } from "@/parts/diagram/touch";
 import zeebe from "zeebe-bpmn-moddle/resources/zeebe.json";
 
 export interface DiagramElement {
@@ -32,13 +33,19 @@ export interface Shape {
 }
 
 const MARGIN = 0.93; // what a diagram takes of its place
+const SCALE_MAX = 1.15; // a small process is not blown up
+const SCALE_LEAST = 0.35; // a diagram that would be smaller is shown in part
+const SCALE_OF_PART = 0.6; // so that names can be read
+const EDGE = 24;
 
 /** One diagram in one place of the page. */
 export class Viewer {
   private readonly viewer: NavigatedViewer;
   isLaidOut = false; // by us, since the file has no drawing
 
-  constructor(container: HTMLElement, onSelect: (id: string | null) => void) {
+  private leave: () => void = () => undefined;
+
+  constructor(private readonly container: HTMLElement, onSelect: (id: string | null) => void) {
     this.viewer = new NavigatedViewer({
       container,
       moddleExtensions: { zeebe },
@@ -58,14 +65,36 @@ export class Viewer {
     this.isLaidOut = !hasDrawing(xml);
     await fontLoaded();
     await this.viewer.importXML(laidOut(xml));
-    this.fit();
+    this.leave = followFingers(this.container, this.get("canvas"));
   }
 
-  fit(): void {
+  /** Shows the whole, or as much of it as can be read: its beginning, or what is asked for. True if it is the whole. */
+  fit(around?: string): boolean {
+    const canvas = this.get("canvas");
+    const scale = this.whole();
+    if (scale >= SCALE_LEAST) return true;
+    canvas.zoom(SCALE_OF_PART);
+    const { inner, outer } = canvas.viewbox();
+    const [width, height] = [outer.width / SCALE_OF_PART, outer.height / SCALE_OF_PART];
+    const edge = EDGE / SCALE_OF_PART;
+    const x = inner.width + 2 * edge < width ? inner.x - (width - inner.width) / 2 : inner.x - edge;
+    const y = inner.height + 2 * edge < height ? inner.y - (height - inner.height) / 2 : inner.y - edge;
+    const middle = this.middle(around);
+    canvas.viewbox({ x: middle ? Math.max(x, middle.x - width / 2) : x, y: middle ? Math.max(y, middle.y - height / 2) : y, width, height });
+    return false;
+  }
+
+  private middle(id: string | undefined): { x: number; y: number } | undefined {
+    const { x = 0, y = 0, width = 0, height = 0 } = (id && this.shape(id)) || {};
+    return width ? { x: x + width / 2, y: y + height / 2 } : undefined;
+  }
+
+  /** Shows the whole, however small; what it is scaled by. */
+  whole(): number {
     const canvas = this.get("canvas");
     canvas.resized();
     canvas.zoom("fit-viewport", "auto");
-    canvas.zoom(Math.min(1.15, canvas.zoom() * MARGIN), "auto"); // a small process is not blown up
+    return canvas.zoom(Math.min(SCALE_MAX, canvas.zoom() * MARGIN), "auto");
   }
 
   zoom(step: number): void {
@@ -120,6 +149,7 @@ export class Viewer {
   }
 
   destroy(): void {
+    this.leave();
     this.viewer.destroy();
   }
 

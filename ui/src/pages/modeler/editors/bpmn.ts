@@ -20,6 +20,8 @@ import zeebe from "zeebe-bpmn-moddle/resources/zeebe.json";
 
 import { fitBeside, type Canvas } from "@/parts/bpmn-io/fit";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
+import { overwrite } from "@/parts/bpmn-io/overwrite";
+import { RUSSIAN } from "@/parts/bpmn-io/russian";
 import { translateModule } from "@/parts/bpmn-io/translate";
 import type { Editor, Finding, Opened, Places, Told } from "./editor";
 import { fieldOf } from "./findings";
@@ -65,18 +67,21 @@ export function bpmnEditor(places: Places, told: Told): Editor {
     textRenderer: TEXT,
     bpmnRenderer: { defaultFillColor: "var(--diagram-fill)", defaultStrokeColor: "var(--diagram-stroke)", defaultLabelColor: "var(--diagram-stroke)" },
   } as ConstructorParameters<typeof Modeler>[0]);
-  return new BpmnEditor(modeler, told);
+  return new BpmnEditor(modeler, told, places.panel);
 }
 
 class BpmnEditor implements Editor {
   readonly kind = "bpmn";
   private isOn = false;
   private findings: Finding[] = [];
+  private readonly end: () => void;
 
   constructor(
     private readonly modeler: Modeler,
     told: Told,
+    panel: HTMLElement,
   ) {
+    this.end = overwrite(panel, RUSSIAN, ".bio-properties-panel-header-type");
     const events = this.service("eventBus");
     events.on("commandStack.changed", ({ trigger }: { trigger?: string }) => trigger !== "clear" && told.changed());
     events.on("selection.changed", () => this.tellPanel());
@@ -159,6 +164,7 @@ class BpmnEditor implements Editor {
   }
 
   destroy(): void {
+    this.end();
     this.modeler.destroy();
   }
 }

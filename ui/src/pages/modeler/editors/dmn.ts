@@ -14,6 +14,8 @@ import zeebe from "zeebe-dmn-moddle/resources/zeebe.json";
 import { hasDrawing, shown } from "@/parts/bpmn-io/dmn-file";
 import { fitBeside, type Canvas } from "@/parts/bpmn-io/fit";
 import { fontLoaded, TEXT } from "@/parts/bpmn-io/font";
+import { overwrite } from "@/parts/bpmn-io/overwrite";
+import { RUSSIAN } from "@/parts/bpmn-io/russian";
 import { translateModule } from "@/parts/bpmn-io/translate";
 import type { Editor, Finding, Opened, Places, Told, View } from "./editor";
 import { badge } from "./badge";
@@ -21,6 +23,7 @@ import { worst } from "./findings";
 
 const KINDS = { drd: "graph", decisionTable: "table", literalExpression: "expression", boxedExpression: "expression" } as const;
 const COLOURS = { defaultFillColor: "var(--diagram-fill)", defaultStrokeColor: "var(--diagram-stroke)", defaultLabelColor: "var(--diagram-label)" };
+const PANEL = ".bio-properties-panel-header-type, .bio-properties-panel-group-header-title, .bio-properties-panel-label, .bio-properties-panel-description";
 const MARK = "finding-in-table";
 
 interface Overlays {
@@ -59,17 +62,21 @@ export function dmnEditor(places: Places, told: Told): Editor {
     boxedExpression: { additionalModules },
     moddleExtensions: { zeebe },
   });
-  return new DmnEditor(modeler, told);
+  return new DmnEditor(modeler, told, places.panel);
 }
 
 class DmnEditor implements Editor {
   readonly kind = "dmn";
   private findings: Finding[] = [];
 
+  private readonly end: () => void;
+
   constructor(
     private readonly modeler: DmnJs,
     told: Told,
+    panel: HTMLElement,
   ) {
+    this.end = overwrite(panel, RUSSIAN, PANEL);
     modeler.on("viewer.created", ({ viewer }) => viewer?.on("commandStack.changed", ({ trigger }) => trigger !== "clear" && told.changed()));
     modeler.on("views.changed", () => {
       told.viewed();
@@ -165,6 +172,7 @@ class DmnEditor implements Editor {
   }
 
   destroy(): void {
+    this.end();
     this.modeler.destroy();
   }
 }

@@ -5,6 +5,8 @@ import "@bpmn-io/form-js/dist/assets/form-js-editor.css";
 import "@/parts/bpmn-io/bpmn-io.css";
 
 import { FormEditor } from "@bpmn-io/form-js-editor";
+import { overwrite } from "@/parts/bpmn-io/overwrite";
+import { FORMS } from "@/parts/bpmn-io/russian-forms";
 import type { Editor, Places, Told } from "./editor";
 
 interface Stack {
@@ -17,6 +19,10 @@ interface Stack {
 /** The editor of forms. */
 export function formEditor(places: Places, told: Told): Editor {
   const editor = new FormEditor({ container: places.canvas, propertiesPanel: { parent: places.panel } });
+  const ends = [
+    overwrite(places.canvas, FORMS, ".fjs-palette, .fjs-context-pad, .fjs-empty-editor"),
+    overwrite(places.panel, FORMS),
+  ];
   const stack = (): Stack => editor.get<Stack>("commandStack");
   editor.on("commandStack.changed", ({ trigger }) => trigger !== "clear" && told.changed());
   return {
@@ -36,6 +42,9 @@ export function formEditor(places: Places, told: Told): Editor {
     views: () => [],
     show: () => Promise.resolve(),
     isSimulating: () => false,
-    destroy: () => editor.destroy(),
+    destroy: () => {
+      for (const end of ends) end();
+      editor.destroy();
+    },
   };
 }
