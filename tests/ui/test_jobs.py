@@ -36,6 +36,7 @@ async def test_a_failed_job_is_found_by_filters_says_its_error_and_starts_over(p
     await page.get_by_role("button", name="Requeue").click()
     await expect(page.get_by_text("Requeued")).to_be_visible()
     await until_job(page_world, put.job_key, "FAILED")
+    await expect(page.get_by_text("Attempts that failed: 2")).to_be_visible()
     await page.get_by_role("button", name="Delete").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Reason").fill("they moved")
