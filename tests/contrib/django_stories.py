@@ -111,6 +111,34 @@ def a_task_is_tried_as_often_as_its_backend_says() -> None:
     assert "ValueError: no way" in failed.error_message
 
 
+def what_became_of_a_task_is_read_back_where_results_are_kept() -> None:
+    from depot import tasks  # noqa: PLC0415 - after the setup
+
+    well = tasks.weighed.enqueue(7)
+    badly = tasks.weighed.enqueue(grams=-1)
+
+    def done() -> bool:
+        well.refresh()
+        badly.refresh()
+        return well.is_finished and badly.is_finished
+
+    wait_until(done)
+    assert (well.status, well.return_value, well.args, well.attempts) == ("SUCCESSFUL", {"grams": 7}, [7], 2)
+    (error,) = well.errors
+    assert error.exception_class is LookupError
+    assert "the scales are not free" in error.traceback
+    assert (badly.status, badly.kwargs) == ("FAILED", {"grams": -1})
+    assert [each.exception_class for each in badly.errors] == [LookupError, ValueError]
+    assert tasks.weighed.get_result(well.id).return_value == {"grams": 7}
+    for nobody in ("1", "no key"):
+        try:
+            tasks.weighed.get_result(nobody)
+        except Exception as error:  # noqa: BLE001 - its module differs from one release of the framework to the next
+            assert type(error).__name__ == "TaskResultDoesNotExist"  # noqa: PT017 - as above
+        else:
+            raise AssertionError(nobody)
+
+
 def what_a_backend_refuses_is_the_frameworks_own_error() -> None:
     from depot import tasks  # noqa: PLC0415 - after the setup
 

@@ -95,6 +95,7 @@ def test_jobs_and_djangos_tasks_follow_the_transaction_and_are_run(project):
         project.tell("a_job_follows_the_transaction_it_is_in")
         project.tell("tasks_are_jobs_and_follow_the_transaction")
         project.tell("a_task_is_tried_as_often_as_its_backend_says")
+        project.tell("what_became_of_a_task_is_read_back_where_results_are_kept")
     project.tell("what_a_backend_refuses_is_the_frameworks_own_error")
 
 

@@ -157,7 +157,7 @@ class Flows(Queueing):
             return prepared.jobs
 
         answers = await self._through(come, prepare)
-        return prepared._replace(jobs=answers)
+        return prepared._replace(jobs=answers, flow_key=flow.key)
 
     async def _put_flow(self, flow: _Flow, come: Sequence[JobsToCome]) -> list[EnqueuedJob]:
         """Put them into the queue, now."""

@@ -56,6 +56,7 @@ class PreparedJobs(NamedTuple):
     jobs: list[EnqueuedJob]
     statements: list[Statement]
     queue: str  # that has something to claim after the commit
+    flow_key: int = 0  # of a flow that has a title
 
 
 class Queueing(Inspection):

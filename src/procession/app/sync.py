@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 from procession.app.adapters import Connection
 from procession.app.arguments import seconds
 from procession.app.connections import end_of
-from procession.app.flows import FlowJob
+from procession.app.flows import EnqueuedFlow, FlowJob
 from procession.app.job_rows import EnqueueOptions
 from procession.app.queueing import EnqueuedJob
 from procession.app.sync_verbs import SyncVerbs
@@ -206,15 +206,19 @@ class SyncProcession(SyncVerbs):
             self._execute_on(connection, prepared.statements, prepared.queue)
         return prepared.jobs
 
-    def enqueue_flow(self, jobs: Iterable[FlowJob], *, connection: Connection | None = None) -> dict[str, EnqueuedJob]:
+    def enqueue_flow(
+        self, jobs: Iterable[FlowJob], *, title: str = "", connection: Connection | None = None
+    ) -> EnqueuedFlow:
         """See ``Procession.enqueue_flow``."""
         flow = list(jobs)
         if connection is None or self.app.ignores_connections:
-            return self.call(self.app.enqueue_flow(flow))
-        prepared = self.call(self.app.prepare_flow(flow))
+            return self.call(self.app.enqueue_flow(flow, title=title))
+        prepared = self.call(self.app.prepare_flow(flow, title=title))
         if prepared.statements:
             self._execute_on(connection, prepared.statements, prepared.queue)
-        return dict(zip((job.name for job in flow), prepared.jobs, strict=True))
+        enqueued = EnqueuedFlow(zip((job.name for job in flow), prepared.jobs, strict=True))
+        enqueued.flow_key = prepared.flow_key
+        return enqueued
 
     def wait(self, process_instance_key: int, *, timeout: float | None = None) -> ProcessInstance:
         """See ``Procession.wait``."""

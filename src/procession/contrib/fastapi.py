@@ -24,7 +24,7 @@ from fastapi import Depends, FastAPI
 from procession.app import Procession
 from procession.app.adapters import Connection
 from procession.app.deployments import File
-from procession.app.flows import FlowJob
+from procession.app.flows import EnqueuedFlow, FlowJob
 from procession.app.job_rows import EnqueueOptions
 from procession.app.queueing import EnqueuedJob
 from procession.app.sync import StartOptions
@@ -93,9 +93,9 @@ class Transaction:
         """See ``Procession.enqueue``: the job is there when the request's transaction commits."""
         return await self.app.enqueue(type, args, connection=self.connection, **options)
 
-    async def enqueue_flow(self, jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+    async def enqueue_flow(self, jobs: Iterable[FlowJob], *, title: str = "") -> EnqueuedFlow:
         """See ``Procession.enqueue_flow``: the jobs are there when the request's transaction commits."""
-        return await self.app.enqueue_flow(jobs, connection=self.connection)
+        return await self.app.enqueue_flow(jobs, title=title, connection=self.connection)
 
 
 class SyncTransaction:
@@ -118,9 +118,9 @@ class SyncTransaction:
         """See ``Procession.enqueue``: the job is there when the request's transaction commits."""
         return self.app.sync.open().enqueue(type, args, connection=self.connection, **options)
 
-    def enqueue_flow(self, jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+    def enqueue_flow(self, jobs: Iterable[FlowJob], *, title: str = "") -> EnqueuedFlow:
         """See ``Procession.enqueue_flow``: the jobs are there when the request's transaction commits."""
-        return self.app.sync.open().enqueue_flow(jobs, connection=self.connection)
+        return self.app.sync.open().enqueue_flow(jobs, title=title, connection=self.connection)
 
 
 def in_transaction(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 
 from procession.core.commands import Activate, AnyCommand, CompleteJob, FailJob, ThrowError
-from procession.engine import Delivery, Engine, StepRun, Told
+from procession.engine import Delivery, Engine, StepRun, Told, said
 from procession.errors import Conflict, InvalidValue, NotFound, Rejected, Unavailable, Unreadable
 from procession.jobs.codec import Codec, is_encoded
 from procession.jobs.kinds import JobKind
@@ -23,7 +23,7 @@ from procession.store.rows import JobEnd, JobOutcome
 from procession.store.rows.queue import FailedAttempt, RunReport
 from procession.worker.arguments import BadArguments
 from procession.worker.context import Job
-from procession.worker.failures import cut, failure_text, written
+from procession.worker.failures import cut, failure_text, type_name, written
 from procession.worker.outcomes import ActivateElements, BpmnError, Cancel, Correct, Deny, Fail, Outcome, Retry, Snooze
 from procession.worker.own import output_of, own_backoff
 from procession.worker.registry import Handler
@@ -87,7 +87,7 @@ class Endings:
         try:
             output = output_of(job, value, f"result of '{handler.name}'", self._codec)
         except InvalidValue as error:
-            self._final(job, str(error), type(error).__name__)
+            self._final(job, str(error), type_name(error))
             return
         self._engine.outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE, output=output), of=job)
 
@@ -109,7 +109,7 @@ class Endings:
         if run is not None and run.unwritten:
             self._once_said(run, partial(self.failed, job, handler, error, what=what))
             return
-        kind = type(error).__name__
+        kind = type_name(error)
         match error:
             case Deny() | Correct() | ActivateElements() if handler is not None and _is_answer(job, error):
                 self.succeeded(job, handler, error)
@@ -118,7 +118,9 @@ class Endings:
             case BpmnError() if job.kind != JobKind.TASK:
                 self._bpmn_error(job, handler, error)
             case Cancel() if job.kind == JobKind.TASK:
-                logger.info("job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason)
+                logger.info(
+                    "job %d (%s) was canceled by its handler: %s", job.key, job.type, error.reason, extra=said(job)
+                )
                 self._row(job, JobEnd.CANCELED, error=error.reason)
             case Fail() | Cancel() | BpmnError() | Deny() | Correct() | ActivateElements():
                 self._final(job, what + str(error), kind)
@@ -143,7 +145,7 @@ class Endings:
         try:
             variables = to_variables(error.variables, f"variables of BPMN error '{error.code}'")
         except Rejected as refused:
-            self._final(job, str(refused), type(refused).__name__)
+            self._final(job, str(refused), type_name(refused))
             return
         self._submit(job, ThrowError(job.key, error.code, error.message, variables), handler)
 
@@ -155,7 +157,7 @@ class Endings:
             self._final(job, text, kind)
             return
         delay = self._delay_ms(job, handler) if after_ms is None else after_ms
-        logger.info("job %d (%s) failed, attempts left: %d: %s", job.key, job.type, left, text)
+        logger.info("job %d (%s) failed, attempts left: %d: %s", job.key, job.type, left, text, extra=said(job))
         self._keep_attempt(
             job, text, kind, partial(self._row, job, JobEnd.RETRY, delay_ms=delay, error=text, retries=left)
         )
@@ -177,7 +179,7 @@ class Endings:
     def _final(self, job: Delivery, text: str, kind: str) -> None:
         """No more attempts: an incident, or a failed job."""
         text = written(text)
-        logger.info("job %d (%s) failed for good: %s", job.key, job.type, text)
+        logger.info("job %d (%s) failed for good: %s", job.key, job.type, text, extra=said(job))
         if job.kind == JobKind.TASK:
             self._keep_attempt(job, text, kind, partial(self._row, job, JobEnd.FAILED, error=text))
         else:
@@ -199,7 +201,7 @@ class Endings:
         elif isinstance(error, Rejected):
             self._row(job, JobEnd.FAILED, error=text)
         elif not isinstance(error, Unavailable):
-            logger.error("no incident could be raised for job %d (%s): %s", job.key, job.type, error)
+            logger.error("no incident could be raised for job %d (%s): %s", job.key, job.type, error, extra=said(job))
             self._row(job, JobEnd.RETRY, delay_ms=60_000, error=text, retries=1)
 
     # -- what a run leaves before its end ---------------------------------------------------------------------------
@@ -234,17 +236,17 @@ class Endings:
             return
         match error:
             case NotFound():
-                logger.debug("job %d (%s) had been closed by others: %s", job.key, job.type, error)
+                logger.debug("job %d (%s) had been closed by others: %s", job.key, job.type, error, extra=said(job))
                 self._row(job, JobEnd.DONE)
             case Conflict():
-                logger.debug("job %d (%s) cannot be completed now: %s", job.key, job.type, error)
+                logger.debug("job %d (%s) cannot be completed now: %s", job.key, job.type, error, extra=said(job))
                 self._row(job, JobEnd.SNOOZE, delay_ms=SUSPENDED_MS)
             case Rejected():
-                self._final(job, str(error), type(error).__name__)
+                self._final(job, str(error), type_name(error))
             case Unavailable():
-                logger.debug("job %d (%s) is given up with the engine: %s", job.key, job.type, error)
+                logger.debug("job %d (%s) is given up with the engine: %s", job.key, job.type, error, extra=said(job))
             case _:
-                self._again(job, handler, failure_text(error), None, type(error).__name__)
+                self._again(job, handler, failure_text(error), None, type_name(error))
 
     def _row(self, job: Delivery, end: JobEnd, *, delay_ms: int = 0, error: str = "", retries: int = -1) -> None:
         """The job's row alone."""

@@ -23,6 +23,13 @@ def failure_text(error: BaseException) -> str:
     return cut(f"{head}\n{where}", ERROR_TEXT_CHARS_MAX)
 
 
+def type_name(error: BaseException) -> str:
+    """What kind of error it is: with its module, unless that is Python's own or ours."""
+    kind = type(error)
+    is_plain = kind.__module__ == "builtins" or kind.__module__.startswith("procession.")
+    return kind.__qualname__ if is_plain else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def cut(text: str, chars_max: int) -> str:
     """Too long a text without its middle."""
     if len(text) <= chars_max:

@@ -42,6 +42,10 @@ PROCESSION = {
 }
 TASKS = {
     "default": {"BACKEND": "procession.contrib.django.tasks.ProcessionBackend", "QUEUES": ["default", "mail"]},
+    "kept": {
+        "BACKEND": "procession.contrib.django.tasks.ProcessionBackend",
+        "OPTIONS": {"retries": 2, "backoff": "10ms", "results": "1d"},
+    },
     "patient": {
         "BACKEND": "procession.contrib.django.tasks.ProcessionBackend",
         "OPTIONS": {"retries": 3, "backoff": "50ms"},

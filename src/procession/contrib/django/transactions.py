@@ -11,7 +11,7 @@ from procession.contrib.django.application import app
 
 if TYPE_CHECKING:
     from procession.app.adapters import Connection
-    from procession.app.flows import FlowJob
+    from procession.app.flows import EnqueuedFlow, FlowJob
     from procession.app.job_rows import EnqueueOptions
     from procession.app.queueing import EnqueuedJob
     from procession.app.sync import StartOptions
@@ -34,12 +34,12 @@ def enqueue(type: str, args: Any = None, **options: Unpack[EnqueueOptions]) -> E
     return app.sync.open().enqueue(type, args, connection=current_transaction(), **options)
 
 
-def enqueue_flow(jobs: Iterable[FlowJob]) -> dict[str, EnqueuedJob]:
+def enqueue_flow(jobs: Iterable[FlowJob], *, title: str = "") -> EnqueuedFlow:
     """Put jobs that come after each other into the queue, all or none, as ``enqueue`` does one.
 
     Raises what ``Procession.enqueue_flow`` raises.
     """
-    return app.sync.open().enqueue_flow(jobs, connection=current_transaction())
+    return app.sync.open().enqueue_flow(jobs, title=title, connection=current_transaction())
 
 
 def current_transaction() -> Connection | None:

@@ -32,6 +32,16 @@ def third_time(context, parcel: int) -> None:
     Parcel.objects.filter(pk=parcel).update(counted=context.attempt)
 
 
+@task(backend="kept", takes_context=True)
+def weighed(context, grams: int) -> dict[str, int]:
+    """One whose result is read back; it needs two attempts."""
+    if context.attempt < 2:
+        raise LookupError("the scales are not free")
+    if grams < 0:
+        raise ValueError("nothing weighs less than nothing")
+    return {"grams": grams}
+
+
 @task
 def hopeless() -> None:
     """One that fails, once."""
