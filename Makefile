@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo ui test chaos overload large oracle drawings check format bench docs corpora lock changelog install clean
+.PHONY: help demo ui test chaos overload large oracle pooled drawings check format bench docs corpora lock changelog install clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
@@ -53,6 +53,9 @@ large: $(INSTALLED)  ## ask every page of a database with 100,000 instances, and
 oracle: $(INSTALLED)  ## ask SQLite, PostgreSQL and MariaDB what memory is asked, and compare every row (ORACLE_STEPS=10000)
 	ORACLE_STEPS=$(ORACLE_STEPS) $(BIN)/python -m pytest tests/store/test_differential.py \
 		tests/store/test_queue_differential.py -s $(ARGS)
+
+pooled: $(INSTALLED)  ## tell the stories of applications behind PgBouncer in transaction mode, with the store's suite there
+	STORIES_POOLED=1 $(BIN)/python -m pytest tests/app tests/store/pooler $(ARGS)
 
 drawings: $(INSTALLED)  ## show every model of the collections that deploys in the web page's modeler (CORPORA=folder)
 	DRAWINGS_ALL=1 PROCESSION_CORPORA="$(CORPORA)" $(BIN)/python -m pytest tests/ui/test_drawings.py $(ARGS)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from procession import Procession
+from tests.store.pooler.conftest import pooler
 from tests.support.servers import SERVERS
 
+__all__ = ["pooler"]
+
+# `make pooled` tells the same stories behind PgBouncer in transaction mode, where nothing is heard and all is polled.
+DATABASES = ("pgbouncer",) if os.environ.get("STORIES_POOLED") else ("memory", "sqlite", *SERVERS)
 START = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 
@@ -31,9 +37,12 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["memory", "sqlite", *SERVERS])
+@pytest.fixture(params=DATABASES)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database of the story's own."""
+    if request.param == "pgbouncer":
+        through = request.getfixturevalue("pooler").through
+        return f"{through(request.getfixturevalue('postgres_url'))}?pgbouncer=1"
     if request.param in ("postgres", "mariadb"):
         return request.getfixturevalue(f"{request.param}_url")
     return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path / 'a b' / 'shop ünï.db'}"

@@ -169,9 +169,7 @@ async def test_what_is_refused_starts_and_buffers_nothing(shop: Procession) -> N
     for options in ({"ttl": float("nan")}, {"correlation_key": "k" * 201}, {"message_id": 7}, {"ttl": "P99999999Y"}):
         with pytest.raises(InvalidValue):
             await shop.publish("paid", **{"ttl": 1, **options})
-    with pytest.raises(
-        InvalidValue, match="the name of a message to be a text of at least one character"
-    ):
+    with pytest.raises(InvalidValue, match="the name of a message to be a text of at least one character"):
         await shop.publish("", ttl=1)
     assert not await shop.instances()
     assert not await shop.messages()

@@ -8,7 +8,7 @@ from collections import Counter
 import asyncpg
 import pytest
 
-from procession import Procession
+from procession import Limit, Procession
 from procession.errors import Unavailable
 from procession.testing.bpmn import process
 from tests.support.pgbouncer import PgBouncer
@@ -51,6 +51,15 @@ async def started(app: Procession) -> int:
     raise TimeoutError("the database did not come back")
 
 
+async def no_job_is_left(app: Procession) -> None:
+    """Whoever works has done all there is."""
+    for _ in range(TRIES):
+        if not await app.count_jobs():
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail(f"jobs are left: {await app.count_jobs()}")
+
+
 async def all_ended(app: Procession, keys: list[int]) -> None:
     ended = await asyncio.gather(*(app.wait(key, timeout=90) for key in keys))
     assert {each.state for each in ended} == {"COMPLETED"}
@@ -82,6 +91,24 @@ async def test_a_start_on_a_connection_through_the_pooler_follows_its_transactio
         assert (await app.wait(key, timeout=60)).business_id == "kept"
         assert len(await app.instances()) == 1
     await connection.close()
+
+
+async def test_jobs_with_all_that_the_queue_offers_are_found_by_polling(url: str):
+    starter, workers = Procession(f"{url}?pgbouncer=1"), [Worker(url), Worker(url)]
+    await starter.open(run_workers=False)
+    limits = [Limit("door", most=2), Limit("pace", rate=200, per="1s", burst=20)]
+    async with workers[0].app, workers[1].app:
+        plain = await starter.enqueue_many("pack", [{}] * INSTANCES)
+        limited = await starter.enqueue_many("ship", [{}] * 20, limits=limits)
+        later = await starter.enqueue("pack", delay="200ms", priority=3, keep="1h")
+        child = await starter.enqueue("ship", after=[later.job_key, limited[0].job_key], unique="once")
+        again = await starter.enqueue("ship", unique="once", after=[later.job_key])
+        assert (again.job_key, again.is_duplicate) == (child.job_key, True)
+        await no_job_is_left(starter)
+    done = workers[0].done + workers[1].done
+    assert done == {"pack": len(plain) + 1, "ship": len(limited) + 1}
+    assert (await starter._store.sweep()).is_clean
+    await starter.close()
 
 
 @pytest.mark.kill
