@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from procession import Procession
+from procession import Limit, Procession
 from procession.errors import Conflict, InvalidValue, NotFound
 from procession.testing.bpmn import process
 
@@ -195,3 +195,32 @@ async def test_two_thousand_workers_that_wait_cost_one_claim_at_a_time(url):
         await asyncio.gather(*workers, return_exceptions=True)
         assert app.remote.waiting == 0
         assert app.remote.wants() == []
+
+
+async def test_a_plain_job_and_so_one_with_limits_is_never_given_to_a_worker_elsewhere(app):
+    """Only jobs of processes are, which have no limits: a lease that is nobody's could not give its slot back."""
+    gentle = Limit("card-server", most=1)
+    await app.enqueue_many("charge-card", [{}, {}], limits=[gentle])
+    await app.enqueue("charge-card")
+    assert await take(app, count=10) == []
+    await start(app)
+    (job,) = await take(app, count=10)
+    assert job.element_id == "pay"
+    assert [(each.used, each.waiting) for each in await app.limits()] == [(0, 2)]
+
+
+async def test_what_a_worker_elsewhere_could_not_do_is_kept_as_an_attempt(app):
+    await start(app)
+    (job,) = await take(app)
+    await app.fail_job(job.job_key, retries=2, message="the card server is down")
+    (attempt,) = await app.job_attempts(job.job_key)
+    assert (attempt.attempt, attempt.worker, attempt.message) == (1, "remote worker", "the card server is down")
+    await app.fail_job((await take(app))[0].job_key, retries=0, message="the card is void")
+    assert [each.attempt for each in await app.job_attempts(job.job_key)] == [1, 2]
+    (incident,) = await app.incidents()
+    await app.resolve(incident.incident_key, retries=2)
+    (job,) = await take(app)
+    await app.complete_job(job.job_key)
+    assert (await app.sweep())["lost_rows"] == 0
+    with pytest.raises(NotFound):
+        await app.job_attempts(job.job_key)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from procession.jobs.kinds import JobState
+from procession.jobs.kinds import REMOTE, JobState
 from procession.jobs.limits import LimitState
 from procession.jobs.options import JobOptions, Trait
 from procession.store._shared.queue.script import Rows, Script, ask_for, encode
@@ -51,6 +51,10 @@ class JobRow(msgspec.Struct):
     def is_held_by(self, lease: int) -> bool:
         """Whether it runs under this lease."""
         return self.lease == lease and self.state == JobState.RUNNING
+
+    def is_leased_by(self, lease: int) -> bool:
+        """Whether somebody has it under this lease, be it a worker that is no process of ours."""
+        return self.lease == lease and (self.state == JobState.RUNNING or self.owner == REMOTE)
 
     def has(self, trait: Trait) -> bool:
         """Whether it has this trait."""

@@ -83,20 +83,20 @@ def report(reports: Sequence[RunReport], now: int) -> Script[list[ReportAnswer]]
     """Write what runs say, each under its lease."""
     refused = {each.key for each in reports if refusal_of_report(each)}
     seen = yield from read_jobs(each.key for each in reports)
-    runs = [each.key for each in reports if each.key in seen and seen[each.key].is_held_by(each.lease)]
+    runs = [each.key for each in reports if each.key in seen and seen[each.key].is_leased_by(each.lease)]
     held = yield from lock_runs(runs)
     answers: list[ReportAnswer] = []
     applied: list[RunReport] = []
     for each in reports:
         before, job = seen.get(each.key), held.get(each.key)
         reason = job.cancel_reason if job is not None else None
-        if before is None or not before.is_held_by(each.lease):
+        if before is None or not before.is_leased_by(each.lease):
             answers.append(ReportAnswer(answer=Answer.STALE))
         elif each.key in refused:
             answers.append(ReportAnswer(answer=Answer.REJECTED, cancel_reason=reason))
         elif job is None:
             answers.append(ReportAnswer(answer=Answer.BUSY))
-        elif not job.is_held_by(each.lease):
+        elif not job.is_leased_by(each.lease):
             answers.append(ReportAnswer(answer=Answer.STALE))
         else:
             applied.append(each)
