@@ -226,3 +226,27 @@ async def test_the_commit_wakes_a_running_worker_that_submits_and_runs_the_jobs(
             await app.enqueue("ring", title="t", connection=connection)
             connection.commit()
             await asyncio.wait_for(arrived.wait(), 30)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"timeout": 0}, "timeout to be from 1 to"),
+        ({"timeout": 0.0001}, "timeout to be from 1 to"),
+        ({"deadline": "0s"}, "deadline to be from 1 to"),
+        ({"ageing": 0}, "ageing to be from 1 to"),
+        ({"unique": Unique("u", for_=0)}, "for_ of a unique key to be from 1 to"),
+        ({"unique": Unique("u", debounce=True, longest=0)}, "longest of a unique key to be from 1 to"),
+        ({"limits": Limit("mail", rate=5, per=0)}, "per of limit 'mail' to be from 1 to"),
+        ({"limits": Limit("mail", rate=5, per="-1s")}, "per of limit 'mail'"),
+        ({"limits": Limit("mail", most=-1)}, "most of limit 'mail' to be a whole number from 0 to"),
+        ({"limits": Limit("mail", rate=10**9)}, "rate of limit 'mail' to be a whole number from 0 to"),
+        ({"limits": Limit("mail", rate=1, burst=-1)}, "burst of limit 'mail' to be a whole number from 0 to"),
+        ({"limits": Limit("mail", most=1, burst=5)}, "burst of limit 'mail' to be a whole number from 0 to 0"),
+        ({"limits": Limit("mail")}, "'mail' to have a maximum or a rate"),
+    ],
+)
+async def test_a_number_that_means_nothing_is_refused_by_its_name(app, words: dict, message: str):
+    with pytest.raises(InvalidValue, match=message):
+        await app.enqueue("note", **words)
+    assert await app.jobs() == []

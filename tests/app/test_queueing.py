@@ -136,6 +136,8 @@ async def test_options_are_what_the_row_has(post: Post):
         ({"type": "send", "queue": "$timer"}, "those that begin with '\\$' are the engine's own"),
         ({"type": "send", "priority": 2**31}, "priority"),
         ({"type": "send", "retries": -1}, "retries"),
+        ({"type": "send", "retries": 0}, "retries to be a whole number from 1"),
+        ({"type": "send", "retries": 0, "title": "t"}, "retries to be a whole number from 1"),
         ({"type": "send", "delay": "soon"}, "delay"),
         ({"type": "send", "at": datetime(2026, 1, 1)}, "aware datetime"),  # noqa: DTZ001 - what is refused
         ({"type": "send", "at": datetime.now(UTC), "delay": 1}, "either at= or delay="),

@@ -46,6 +46,7 @@ def test_a_name_belongs_to_one_function():
         ({"concurrency": "3"}, "found '3'"),
         ({"concurrency": 10**9}, "at most 10000"),
         ({"timeout": float("nan")}, "timeout"),
+        ({"timeout": 0}, "timeout of"),
         ({"timeout": "soon"}, "timeout"),
         ({"backoff": object()}, "backoff"),
         ({"queue": "$job:x"}, "engine's own"),

@@ -15,7 +15,7 @@ from procession.app import arguments
 from procession.errors import InvalidValue, Misconfigured
 from procession.jobs import options as rules
 from procession.jobs.options import After, JobOptions, UniqueMode, check_options
-from procession.jobs.retry import BackoffSpec, Span, encode_backoff, span_ms
+from procession.jobs.retry import BackoffSpec, Span, encode_backoff, lasting_ms, span_ms
 from procession.jobs.schedule import to_instant
 from procession.limits import KEY_TEXT_BYTES_MAX, LIMIT_MOST_MAX, LIMIT_RATE_MAX, METADATA_BYTES_MAX, PARENTS_MAX
 
@@ -88,7 +88,7 @@ def job_options(words: Mapping[str, Any]) -> JobOptions | None:
         deadline_ms=deadline_ms,
         deadline_at=deadline_at,
         backoff=_backoff(said["backoff"]) if "backoff" in said else "",
-        keep_ms=_span(said, "keep"),
+        keep_ms=_kept(said["keep"]) if "keep" in said else 0,
         output=_flag(said.get("output", False), "output"),
         ageing_ms=_span(said, "ageing"),
         fair_key=arguments.key_text(said.get("fair_key", ""), "fair_key"),
@@ -109,13 +109,21 @@ def named_keys(options: JobOptions | None) -> list[int]:
 
 
 def _span(said: Mapping[str, Any], word: str) -> int:
-    """Milliseconds of a span; 0 where it is not said, and never 0 where it is."""
+    """Milliseconds of a span; 0 where it is not said."""
     return _ms(said[word], word) if word in said else 0
 
 
 def _ms(value: object, what: str) -> int:
     try:
-        return max(1, span_ms(value, what))
+        return lasting_ms(value, what)
+    except Misconfigured as error:
+        raise InvalidValue(str(error)) from error
+
+
+def _kept(value: object) -> int:
+    """Milliseconds for which a row is kept; never 0 where it is said."""
+    try:
+        return max(1, span_ms(value, "keep"))
     except Misconfigured as error:
         raise InvalidValue(str(error)) from error
 
@@ -196,7 +204,7 @@ def _limit(value: object) -> rules.Limit:
         most=arguments.whole(value.most, f"most {what}", 0, LIMIT_MOST_MAX),
         rate=arguments.whole(value.rate, f"rate {what}", 0, LIMIT_RATE_MAX),
         per_ms=_ms(value.per, f"per {what}"),
-        burst=arguments.whole(value.burst, f"burst {what}", 0, LIMIT_RATE_MAX),
+        burst=arguments.whole(value.burst, f"burst {what}", 0, LIMIT_RATE_MAX if value.rate else 0),
     )
 
 

@@ -72,7 +72,7 @@ def new_rows(
     if is_usual:
         said = options.get
         queue, retries = (DEFAULT_QUEUE, None) if handler is None else (handler.queue, handler.retries)
-        retries = said("retries") or retries or RETRIES
+        retries = _first(said("retries"), retries, RETRIES)
         pattern = _usual_pattern(type, said("queue") or queue, said("priority", 0), retries, tenant)
         return [structs.replace(pattern, args=each) for each in sealed]
     patterns = _patterns(type, args, raw, options, handler, tenant)
@@ -136,9 +136,16 @@ def _patterns(
     return found
 
 
+def _first(said: int | None, of_handler: int | None, usual: int) -> int:
+    """What is said, be it 0: that is refused, not passed over."""
+    if said is not None:
+        return said
+    return usual if of_handler is None else of_handler
+
+
 def _pattern(type: str, words: Mapping[str, Any], handler: Handler | None, tenant: str) -> NewJob:  # noqa: A002 - as above
     queue = words.get("queue") or (handler.queue if handler is not None else DEFAULT_QUEUE)
-    retries = words.get("retries") or (handler.retries if handler is not None else None) or RETRIES
+    retries = _first(words.get("retries"), handler.retries if handler is not None else None, RETRIES)
     run_at, delay_ms = _when(words.get("at"), words.get("delay"))
     return NewJob(
         key=0,

@@ -22,7 +22,9 @@ Arguments = Annotated[
 ]
 Queue = Annotated[str, typer.Option("--queue", help="Into this queue.")]
 Priority = Annotated[int, typer.Option("--priority", help="The higher first.")]
-Retries = Annotated[int, typer.Option("--retries", min=0, help="Attempts, the first included.", show_default=False)]
+Retries = Annotated[
+    int | None, typer.Option("--retries", min=1, help="Attempts, the first included.", show_default=False)
+]
 Title = Annotated[str, typer.Option("--title", help="What people see it by.")]
 Tag = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be said again.")]
 Metadata = Annotated[list[str] | None, typer.Option("--metadata", metavar="NAME=TEXT", help="May be said again.")]
@@ -66,7 +68,7 @@ def enqueue(
     priority: Priority = 0,
     delay: Delay = "",
     at: At = "",
-    retries: Retries = 0,
+    retries: Retries = None,
     title: Title = "",
     tag: Tag = None,
     metadata: Metadata = None,

@@ -137,6 +137,14 @@ def span_ms(span: object, what: str = "a span of time") -> int:
     return ms
 
 
+def lasting_ms(span: object, what: str = "a span of time") -> int:
+    """The same for what takes time: at least a millisecond. Raises Misconfigured."""
+    ms = span_ms(span, what)
+    if ms < 1:
+        raise Misconfigured(f"Expected {what} to be from 1 to {DELAY_MS_MAX} ms (DELAY_MS_MAX), found {span!r}")
+    return ms
+
+
 def _ms(span: object) -> int | None:
     """Milliseconds, or None for what is no span."""
     match span:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from procession.core.listening import RETRIES_MAX
 from procession.errors import Misconfigured
-from procession.jobs.retry import Backoff, BackoffSpec, Span, backoff_of, span_ms
+from procession.jobs.retry import Backoff, BackoffSpec, Span, backoff_of, lasting_ms
 from procession.limits import KEY_TEXT_BYTES_MAX
 from procession.worker.arguments import Arguments
 
@@ -74,7 +74,7 @@ class Handler:
         self.arguments = Arguments(function, what)
         self.backoff: Backoff = backoff_of(backoff)
         self.defaults = dict(defaults)  # options of its jobs that a call does not say
-        self.timeout_s = 0.0 if timeout is None else span_ms(timeout, f"timeout of {what}") / 1000
+        self.timeout_s = 0.0 if timeout is None else lasting_ms(timeout, f"timeout of {what}") / 1000
         self.retries = retries
         self.concurrency = concurrency
         self.mode = _mode(function, what, process=process)
