@@ -1,4 +1,8 @@
-"""A worker of limited jobs, to be killed: ``python -m tests.chaos.limited URL LEDGER``. It notes its runs."""
+"""A worker of limited jobs, to be killed: ``python -m tests.chaos.limited URL LEDGER``. It notes its runs.
+
+Its handlers take longer than a claim, so that what is claimed ahead waits in the process; some hold the loop up, and
+some ignore that their time is over.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +28,15 @@ PATIENT = Settings(  # a starved process of a loaded machine is not taken for a 
     crash_backoff_ms=1,
     stop_wait_ms=3_000,
 )
-LONGEST_S = 0.06
+SLOTS = WorkerSettings(concurrency=4, stuck_ms=100)
+LONGEST_S = 0.2  # of a limited job and of one that fills slots
+STALL_S = 0.4  # the longest time for which a job keeps the loop from everything else
+STUBBORN_S = 0.8  # a thread that should have ended after a tenth of a second
 
 
 def application(url: str, ledger: Ledger) -> Procession:
-    """One handler that takes a moment; the clock of the ledger is the same in all processes of a machine."""
-    app = Procession(url, settings=PATIENT, slots=WorkerSettings(concurrency=8))
+    """The clock of the ledger is the same in all processes of a machine."""
+    app = Procession(url, settings=PATIENT, slots=SLOTS)
     chance = random.Random(os.getpid())
 
     @app.job("limited", retries=1)
@@ -37,6 +44,20 @@ def application(url: str, ledger: Ledger) -> Procession:
         ledger.write("began", job.key, key, os.getpid(), time.monotonic_ns())
         await asyncio.sleep(chance.random() * LONGEST_S)
         ledger.write("ended", job.key, key, os.getpid(), time.monotonic_ns())
+
+    @app.job("stubborn", retries=1, timeout="100ms")
+    def stubborn(job: Job, key: str) -> None:
+        ledger.write("began", job.key, key, os.getpid(), time.monotonic_ns())
+        time.sleep(STUBBORN_S)
+        ledger.write("ended", job.key, key, os.getpid(), time.monotonic_ns())
+
+    @app.job("filling")
+    async def filling() -> None:
+        await asyncio.sleep(chance.random() * LONGEST_S)
+
+    @app.job("stalling")
+    async def stalling() -> None:
+        time.sleep(chance.random() * STALL_S)  # noqa: ASYNC251 - that is what it is for
 
     return app
 
