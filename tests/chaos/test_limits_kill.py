@@ -46,8 +46,8 @@ STUBBORN = Limit("stubborn", most=1)
 STUBBORN_JOBS = 12
 LIMITS = [
     *(Limit(f"most-{most}-{number}", most=most) for number, most in enumerate((1, 1, 1, 2, 3))),
-    *(Limit(f"rate-{rate}", rate=rate, per=PER_S, burst=2) for rate in (20, 30, 40)),
-    *(Limit(f"both-{most}", most=most, rate=30, per=PER_S, burst=3) for most in (1, 2)),
+    *(Limit(f"rate-{rate}", rate=rate, per=PER_S, burst=2) for rate in (6, 10, 16)),
+    *(Limit(f"both-{most}", most=most, rate=10, per=PER_S, burst=3) for most in (1, 2)),
 ]
 RULES = [*LIMITS, STUBBORN]
 

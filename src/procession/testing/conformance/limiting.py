@@ -12,7 +12,7 @@ from procession.errors import NotFound
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.jobs.options import Limit, Unique, UniqueMode
-from procession.store.rows import JobEnd
+from procession.store.rows import JobEnd, NewJob, Want
 from procession.store.rows.queue import Deletion
 from procession.testing.conformance.queue_stage import (
     QueueStore,
@@ -80,6 +80,49 @@ class TestSlots:
         runs = await take(store, 1, count=10)
         assert Counter(run.key in {job.key for job in plain} for run in runs) == {True: 5, False: 1}
         assert [await state_of(store, job) for job in limited[1:]] == [JobState.THROTTLED] * 49
+
+    async def test_limited_and_unlimited_jobs_have_one_order_of_priority_then_age(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        jobs: list[NewJob] = []
+        for priority, is_limited in ((0, False), (0, True), (5, True), (5, False), (9, False), (0, False)):
+            options = {"limits": mutex(most=9)} if is_limited else {"title": "t"}
+            jobs.append(job_with(keys, priority=priority, **options))
+            await store.submit(jobs[-1:])
+            clock.advance(10)
+        order = [(await take(store, 1, count=1))[0].key for _ in jobs]
+        assert order == [jobs[place].key for place in (4, 2, 3, 0, 1, 5)]
+
+    async def test_limited_jobs_come_to_their_turn_while_there_are_always_unlimited_ones(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        await store.enqueue([new_job(keys) for _ in range(3)])
+        clock.advance(10)
+        limited = job_with(keys, limits=mutex())
+        await store.submit([limited])
+        order: list[int] = []
+        for _ in range(6):
+            clock.advance(10)
+            await store.enqueue([new_job(keys)])
+            order += [run.key for run in await take(store, 1, count=1)]
+        assert order.index(limited.key) == 3
+
+    async def test_a_limited_job_is_leased_only_for_a_slot_that_is_free_at_once(
+        self, store: QueueStore, keys: Keys
+    ) -> None:
+        limited = job_with(keys, limits=mutex(), priority=9)
+        plain = [new_job(keys) for _ in range(3)]
+        await store.submit([limited])
+        await store.enqueue(plain)
+        runs = await store.claim(1, [Want(queue="mail", count=2, at_once=0)])
+        assert ([run.key for run in runs], runs.held_back) == ([job.key for job in plain[:2]], {"mail"})
+        runs = await store.claim(1, [Want(queue="mail", count=2, at_once=1)])
+        assert ([run.key for run in runs], runs.held_back) == ([limited.key, plain[2].key], set())
+        assert [run.is_limited for run in runs] == [True, False]
+
+    async def test_a_paced_job_says_how_soon_it_must_start(self, store: QueueStore, keys: Keys) -> None:
+        await store.submit([job_with(keys, limits=paced(2, burst=1)), job_with(keys, limits=mutex())])
+        assert [run.start_within_ms for run in await take(store, 1)] == [250, 0]
 
     async def test_a_job_needs_room_in_all_of_its_limits(self, store: QueueStore, keys: Keys) -> None:
         both = [job_with(keys, limits=[*mutex("a"), *mutex("b", 2)]) for _ in range(3)]
