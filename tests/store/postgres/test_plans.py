@@ -100,6 +100,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         "claim": ([f"q{n}" for n in range(10)], [50] * 10, 1, None, [False] * 10),
         "claim_above": ([f"q{n}" for n in range(10)], [50] * 10, 1, None, [False] * 10, [0] * 10, [0] * 10, [0] * 10),
         "finish_done": (numbers, [1] * 500),
+        "finish_alike": ("{" + ",".join(map(str, numbers)) + "}", 1),
         "finish": (numbers, [1] * 500, [n % 5 for n in numbers], [0] * 500, [-1] * 500, [], None),
         "promote": (500, None),
         "load": (numbers,),
