@@ -260,3 +260,12 @@ async def test_the_modeler_speaks_russian_and_fits_a_phone(world, walk_on):
     await walk.check_accessible()
     await page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
     await walk.check_picture("modeler-phone-dark")
+
+
+async def test_the_editors_of_forms_and_decisions_speak_russian(world, walk_on):
+    page = await (await walk_on(world, locale="ru-RU")).go("/modeler/new/form")
+    palette = page.locator(".fjs-palette")
+    await expect(palette.get_by_text("Строка", exact=True)).to_be_visible()
+    await expect(page.locator(".bio-properties-panel-group-header-title").first).to_have_text("Общее")
+    await page.goto(f"{world.url}/modeler/new/dmn")
+    await expect(page.locator(".bio-properties-panel-group-header-title").first).to_have_text("Общее")
