@@ -12,41 +12,64 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from procession import Procession
+from tests.support.servers import SERVERS
 from tests.support.sources import ROOT
 from tests.upgrade.program import MODEL, application
 
-# The last commit whose tables are of version 2: before forms, the queue's options and what came after them.
-EARLIER = "1f62b040caa7698179a918943263dc44a84e7ba8"
-EARLIER_VERSION = 2
+
+class Earlier(NamedTuple):
+    """A commit, and the version of its tables."""
+
+    commit: str
+    version: int
+
+
+# Before forms, the queue's options and what came after them; MariaDB came after those: before failed attempts were kept
+# and flows had titles, and before limits were claimed in one order with what has none.
+BEFORE_FORMS = Earlier("1f62b040caa7698179a918943263dc44a84e7ba8", 2)
+BEFORE_ATTEMPTS = Earlier("c32c48a7d40c902aa174aa132212b31c609b2598", 8)
 PROGRAM = Path(__file__).with_name("program.py")
 STEPS = 60  # starts of each program after both are at work
 LONGEST_S = 90.0
 
 
-@pytest.fixture(scope="session")
-def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources of the earlier version."""
-    packed = subprocess.run(["git", "archive", EARLIER, "src"], cwd=ROOT, capture_output=True, check=False)
+@pytest.fixture
+def version(url: str) -> Earlier:
+    """The earlier version for this database."""
+    return BEFORE_ATTEMPTS if url.startswith("mysql") else BEFORE_FORMS
+
+
+@pytest.fixture
+def earlier(version: Earlier, tmp_path: Path) -> Path:
+    """Its sources."""
+    packed = subprocess.run(["git", "archive", version.commit, "src"], cwd=ROOT, capture_output=True, check=False)
     if packed.returncode:
-        pytest.skip(f"this clone does not have commit {EARLIER[:7]}, whose program is the earlier version: fetch it")
-    folder = tmp_path_factory.mktemp("earlier")
+        commit = version.commit[:7]
+        pytest.skip(f"this clone does not have commit {commit}, whose program is the earlier version: fetch it")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "src"
+        archive.extractall(tmp_path / "earlier", filter="data")
+    return tmp_path / "earlier" / "src"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(params=["sqlite", *SERVERS])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'both.db'}"
-    return request.getfixturevalue("bare_postgres_url")
+        yield f"sqlite:///{tmp_path / 'both.db'}"
+    elif request.param == "postgres":
+        yield request.getfixturevalue("bare_postgres_url")
+    else:
+        databases = request.getfixturevalue("mariadb_databases")
+        url = databases.create()
+        yield url
+        databases.drop(url)
 
 
 class Running:
@@ -95,13 +118,15 @@ def migrate_by(sources: Path, url: str) -> None:
     subprocess.run([sys.executable, "-c", code, url], env=environment, check=True, timeout=60)
 
 
-async def test_the_earlier_program_goes_on_while_this_one_migrates_and_both_share_the_work(earlier: Path, url: str):
+async def test_the_earlier_program_goes_on_while_this_one_migrates_and_both_share_the_work(
+    earlier: Path, version: Earlier, url: str
+):
     await asyncio.to_thread(migrate_by, earlier, url)
     async with running(earlier, url, "earlier") as old:
         await old.until("ready")
         await old.until("started", 20)
         app = application(url, "later")
-        assert (await app.schema_version())[0] == EARLIER_VERSION
+        assert (await app.schema_version())[0] == version.version
         await app.migrate()
         await app.open()
         await app.deploy(("order.bpmn", MODEL))
@@ -119,9 +144,12 @@ async def test_the_earlier_program_goes_on_while_this_one_migrates_and_both_shar
         await app.close()
 
 
-async def test_the_earlier_program_does_not_begin_on_later_tables_and_says_why(earlier: Path, url: str):
+async def test_the_earlier_program_does_not_begin_on_later_tables_and_says_why(
+    earlier: Path, version: Earlier, url: str
+):
     await Procession(url).migrate()
     async with running(earlier, url, "earlier") as old:
         with pytest.raises(AssertionError):
             await old.until("ready")
-    assert any("this program knows versions up to 2: update this program" in line for line in old.said)
+    why = f"this program knows versions up to {version.version}: update this program"
+    assert any(why in line for line in old.said)
