@@ -48,6 +48,10 @@ Hosts = Annotated[list[str] | None, typer.Option(metavar="HOST", help="A name of
 AuditKeep = Annotated[
     str, typer.Option(metavar="SPAN", help="Delete entries of the audit log when they are so old: 365d. Never.")
 ]
+Bounded = Annotated[Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)]
+DatabaseMax = Annotated[
+    str, typer.Option(metavar="SIZE", help="Take no new work when the database is so large: 50GB. No bound.")
+]
 Trace = Annotated[
     bool, typer.Option("--trace", help="OpenTelemetry spans, as its environment variables (OTEL_...) say.")
 ]
@@ -85,12 +89,8 @@ def serve(  # noqa: PLR0917 - options of the command line
     https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
     audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
     audit_keep: AuditKeep = "",
-    limit: Annotated[
-        Limit, typer.Option(help="How the number of commands in flight is bounded.", case_sensitive=False)
-    ] = Limit.AIMD,
-    database_max: Annotated[
-        str, typer.Option(metavar="SIZE", help="Take no new work when the database is so large: 50GB. No bound.")
-    ] = "",
+    limit: Bounded = Limit.AIMD,
+    database_max: DatabaseMax = "",
     page: Annotated[bool, typer.Option("--page/--no-page", help="The web page, at /.")] = True,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="Clients may set the clock. For tests.")] = False,
     trace: Trace = False,

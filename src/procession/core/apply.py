@@ -71,6 +71,32 @@ def activated(state: State, event: e.Activated) -> None:
         count(state, event.scope, event.element)
 
 
+def work_begun(state: State, active: e.Activated, job: e.JobCreated) -> None:
+    """``activated`` and ``job_created`` of one plain task, at once."""
+    key, scope = active.key, active.scope
+    state.nodes[key] = ElementInstance(key=key, element=active.element, scope=scope, job=job.key, via=active.via)
+    siblings = state.children.get(scope)
+    if siblings is None:
+        state.children[scope] = {key: None}
+    else:
+        siblings[key] = None
+    if state.counts is not None:
+        count(state, scope, active.element)
+    state.jobs[job.key] = key
+
+
+def work_done(state: State, closed: e.JobClosed, left: e.Completed) -> None:
+    """``job_closed`` and ``gone`` of one task that holds nothing but its job, at once."""
+    key = left.key
+    del state.jobs[closed.key]
+    node = state.nodes.pop(key)
+    siblings = state.children.get(node.scope)
+    if siblings is not None:
+        siblings.pop(key, None)
+    if state.counts is not None:
+        count(state, node.scope, node.element, -1)
+
+
 def gone(state: State, event: e.Completed | e.Terminated) -> None:
     """Remove an element instance; what it held must be closed by its own events before."""
     key = event.key

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from procession.core import events as e
-from procession.core.apply import activated, ended, gone, job_closed, job_created, started
+from procession.core.apply import ended, started, work_begun, work_done
 from procession.core.commands import CompleteJob, StartInstance
 from procession.core.state import ElementInstance, Phase, State, Status
 from procession.core.waits import SHORT
@@ -214,7 +214,8 @@ def completed_along(
     if line is None or command.activate or (line.task is None and (state.parent or scope.waits)):
         return None
     closed = e.JobClosed(command.job, "completed")
-    job_closed(state, closed)
+    left = e.Completed(key)
+    work_done(state, closed, left)
     events: Events = [closed]
     written = -1
     if command.variables:
@@ -222,8 +223,6 @@ def completed_along(
         values = dict(command.variables)
         events.append(e.VariablesSet(root, values))
         state.variables.update(values)
-    left = e.Completed(key)
-    gone(state, left)
     events.append(left)
     return events, Trail(command.job, go(line, state, root, keys, events), written)
 
@@ -258,8 +257,7 @@ def go(line: Line, state: State, root: int, keys: Keys, events: Events) -> e.Job
         key = keys.take()
         active = e.Activated(key, task.element, root, task.flow, False, 0)  # noqa: FBT003 - a positional record
         job = e.JobCreated(keys.take(), key, task.kind, task.type, task.retries, 0)
-        activated(state, active)
-        job_created(state, job)
+        work_begun(state, active, job)
         events += (e.FlowTaken(task.flow, root), active, job)
         return job
     if not (state.children.get(root) or state.nodes[root].arrived):

@@ -4,7 +4,7 @@ It knows no database (``store`` does), no rule of a process (``core`` does) and 
 """
 
 from procession.engine.cells import Ask, Asked, Told
-from procession.engine.delivery import Delivery, Dispatcher
+from procession.engine.delivery import Delivery, Dispatcher, said
 from procession.engine.engine import Engine
 from procession.engine.settings import Counters, History, Settings
 from procession.engine.steps import MethodCall, Result, StepRun
@@ -27,4 +27,5 @@ __all__ = [
     "Told",
     "TransactionalRun",
     "plain_variables",
+    "said",
 ]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from procession.core import State
 from procession.engine.clock import StoreClock
 from procession.engine.definitions import Definitions
-from procession.engine.delivery import Delivery, Dispatcher, from_claimed
+from procession.engine.delivery import Delivery, Dispatcher, from_claimed, said
 from procession.engine.duty import Duty
 from procession.engine.instances import Instances
 from procession.engine.outbox import SYSTEM_QUEUES, Slots, fill_delivery
@@ -197,11 +197,13 @@ class Claims:
                 raise KeyError(job.key)  # noqa: TRY301 - the same
             fill_delivery(job, state, self._definitions.get(row.definition))
         except KeyError:
-            logger.debug("job %d is deleted: element instance %d is gone", job.key, job.element_instance)
+            logger.debug(
+                "job %d is deleted: element instance %d is gone", job.key, job.element_instance, extra=said(job)
+            )
             self._slots(job.queue).release(job.queue)
             self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.DONE))
         except Exception as error:
-            logger.exception("job %d cannot run: instance %d cannot be read", job.key, job.instance)
+            logger.exception("job %d cannot run: instance %d cannot be read", job.key, job.instance, extra=said(job))
             self._slots(job.queue).release(job.queue)
             text = str(error) if isinstance(error, Bug) else f"{type(error).__name__}: {error}"
             outcome = JobOutcome(

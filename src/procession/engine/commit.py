@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from procession.engine.delivery import said_of
 from procession.engine.keys import KeyStock
 from procession.engine.lane import Lane, Patience
 from procession.engine.settings import Counters
@@ -129,8 +130,10 @@ class GroupCommit:
         patience = Patience(self._chance)
         while flights:
             try:
-                await self._unfenced(flights)
-                await self._keys.enough()
+                if self.fenced:
+                    await self._unfenced(flights)
+                if not self._keys.ready():
+                    await self._keys.enough()
                 results = await self._store.commit([flight.step for flight in flights], self._keys.keys)
             except Unavailable as error:
                 flights = await self._again(flights, error, patience)
@@ -169,7 +172,9 @@ class GroupCommit:
             try:
                 flight.landed(result)
             except Exception:
-                logger.exception("after the commit of instance %d", flight.step.instance)
+                logger.exception(
+                    "after the commit of instance %d", flight.step.instance, extra=said_of(flight.step.instance)
+                )
             if result.woken:
                 self._woken(result.woken)
 
@@ -185,8 +190,6 @@ class GroupCommit:
 
     async def _unfenced(self, flights: list[Flight]) -> None:
         """Wait until this process may write again; jobs claimed on insert then belong to the node that it is now."""
-        if not self.fenced:
-            return
         patience = Patience(self._chance)
         error = Unavailable("This process could not show that it lives and gave up its leases")
         while self.fenced:

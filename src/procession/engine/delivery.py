@@ -40,6 +40,22 @@ class Delivery(msgspec.Struct, kw_only=True, gc=False):
     spec: Element | None = None  # process jobs: the element, compiled
 
 
+def said(job: Delivery) -> dict[str, Any]:
+    """What a line of the log about a job carries beside its text: its key, its type, its instance and element."""
+    fields = {"jobKey": str(job.key), "jobType": job.type}
+    if job.instance:
+        fields["processInstanceKey"] = str(job.instance)
+    if job.element:
+        fields["elementId"] = job.element
+    return {"fields": fields}
+
+
+def said_of(instance: int = 0, *, job: int = 0) -> dict[str, Any]:
+    """The same where no more than a key is known."""
+    named = {"processInstanceKey": instance, "jobKey": job}
+    return {"fields": {name: str(key) for name, key in named.items() if key}}
+
+
 def from_new(job: NewJob) -> Delivery:
     """A job that was claimed on insert."""
     return Delivery(

@@ -14,6 +14,7 @@ from procession.core.commands import FailJob
 from procession.engine.cells import Told
 from procession.engine.claims import Claims
 from procession.engine.clock import StoreClock
+from procession.engine.delivery import said_of
 from procession.engine.duty import Duty
 from procession.engine.instances import Instances
 from procession.engine.outbox import Announcer
@@ -42,7 +43,6 @@ class Duties:
         settings: Settings,
         chance: Callable[[], float],
         lost: Callable[[str], None],
-        failed: Callable[[list[int]], Awaitable[None]],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -51,7 +51,7 @@ class Duties:
         self._claims = claims
         self._settings = settings
         self._lost = lost
-        self._failed = failed
+        self.count_failed: Callable[[list[int]], Awaitable[None]] | None = None  # told of jobs that failed for good
         self.node = 0
         self.term = 0  # of this process' leadership; 0: another leads
         self._led_since = 0.0
@@ -170,8 +170,8 @@ class Duties:
         if rescue.nodes:
             logger.warning("processes %s are dead: %d of their jobs were given back", rescue.nodes, rescue.jobs)
         self._announcer.announce_all(rescue.woken)
-        if rescue.failed:
-            await self._failed(rescue.failed)
+        if rescue.failed and self.count_failed is not None:
+            await self.count_failed(rescue.failed)
         for job in rescue.failed:
             await self._crashed_too_often(job)
         return rescue.jobs
@@ -179,7 +179,7 @@ class Duties:
     async def _crashed_too_often(self, job: int) -> None:
         """A process job whose crash budget is spent becomes an incident."""
         text = f"its process died {self._settings.crash_budget} times while it ran (crash budget)"
-        logger.error("job %d failed: %s", job, text)
+        logger.error("job %d failed: %s", job, text, extra=said_of(job=job))
         instance = await self._store.find("job", job)
         if instance:
             self._instances.submit(instance, Told(FailJob(job, text), lambda error: log_failure(job, error)))
@@ -242,4 +242,4 @@ class Duties:
 def log_failure(job: int, error: Exception | None) -> None:
     """An incident that could not be raised is at least said."""
     if error is not None:
-        logger.error("no incident could be raised for job %d: %s", job, error)
+        logger.error("no incident could be raised for job %d: %s", job, error, extra=said_of(job=job))

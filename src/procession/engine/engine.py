@@ -157,7 +157,6 @@ class Engine(Operations):
             settings=settings,
             chance=chance,
             lost=self._lost_from_thread,
-            failed=lambda jobs: self.queue_duties.count_failed(jobs),
         )
         self._duties.beats = open_store is None
         self.vitals = Vitals(store, self.counters, clock=self.clock, keys=self._keys, name=self.name, chance=chance)
@@ -173,6 +172,7 @@ class Engine(Operations):
             chance=chance,
             leads=lambda: bool(self._duties.term),
         )
+        self._duties.count_failed = self.queue_duties.count_failed
         lost = self._lost_from_thread
         self._heartbeat = Heartbeat(settings, self.clock, open_store=open_store, lost=lost, blocking=self._blocking)
 

@@ -32,6 +32,7 @@ from procession.engine.clock import StoreClock
 from procession.engine.commit import GroupCommit
 from procession.engine.decisions import Adviser, Decisions, Request
 from procession.engine.definitions import Definitions
+from procession.engine.delivery import said_of
 from procession.engine.ends import Ends
 from procession.engine.keys import KeyStock
 from procession.engine.lending import Lending
@@ -189,7 +190,7 @@ class Instances(Lending):
                 self._advise(cell, [question.request])
                 return []
             except Exception as error:
-                logger.exception("instance %d: %s", cell.key, type(ask.command).__name__)
+                logger.exception("instance %d: %s", cell.key, type(ask.command).__name__, extra=said_of(cell.key))
                 cell.waiting[:0] = [*accepted, *asks[index + 1 :]]
                 cell.drop_state()
                 self._fail(
@@ -404,7 +405,7 @@ class Instances(Lending):
             try:
                 self._install(cell, row)
             except Exception as error:
-                logger.exception("instance %d cannot be read", cell.key)
+                logger.exception("instance %d cannot be read", cell.key, extra=said_of(cell.key))
                 cell.verify = doubtful
                 self.unreadable(cell, error)
                 return

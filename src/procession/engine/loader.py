@@ -8,6 +8,7 @@ from typing import Protocol
 
 from procession.engine.cells import Cell
 from procession.engine.definitions import Definitions
+from procession.engine.delivery import said_of
 from procession.engine.lane import Lane, Patience
 from procession.engine.settings import Counters
 from procession.errors import Unavailable
@@ -69,5 +70,5 @@ class Loader:
             try:
                 self._reader.loaded(cell, rows.get(cell.key))
             except Exception as error:  # a defect in one must not keep the others waiting
-                logger.exception("instance %d", cell.key)
+                logger.exception("instance %d", cell.key, extra=said_of(cell.key))
                 self._reader.unreadable(cell, error)

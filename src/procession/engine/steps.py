@@ -16,6 +16,7 @@ import msgspec
 from procession.core import Decision, State, decide, visible_variables
 from procession.core import events as e
 from procession.core.commands import CompleteJob, ThrowError
+from procession.core.lines import Trail, completed_along
 from procession.core.surroundings import NotAtHand, Surroundings
 from procession.engine.cells import Ask, Cell, add_decisions
 from procession.engine.delivery import Delivery
@@ -26,6 +27,8 @@ from procession.ids import Keys
 from procession.jobs.kinds import JobKind
 from procession.limits import METHODS_PER_STEP_MAX
 from procession.model.definition import Definition, Element
+
+METHOD = JobKind.METHOD  # members are slow to reach on the hot path
 
 
 class MethodCall(msgspec.Struct, gc=False):
@@ -83,7 +86,7 @@ class StepRun(Ask):
         self._job = job.key  # the job that stands for the call under way
         self._cell: Cell | None = None  # held: its state is ours to change
         self._private: tuple[Definition, State] | None = None  # the same state after somebody else needed the instance
-        self._draft = Draft()
+        self._draft = Draft(fences={job.key: job.lease})
         self._tell: Callable[[Exception | None], None] | None = None
 
     # -- what the worker calls --------------------------------------------------------------------------------------
@@ -114,23 +117,51 @@ class StepRun(Ask):
         self._results.append(result)
         cell, instances = self._cell, self._instances
         assert cell is not None
-        assert cell.state is not None
-        assert cell.definition is not None
+        definition, state = cell.definition, cell.state
+        assert state is not None
+        assert definition is not None
+        command = result.command(self._job)
+        if type(command) is CompleteJob:
+            along = completed_along(definition, state, command, instances.key_stock)
+            if along is not None:
+                return self._follow_along(definition, state, *along)
         decision = decide(
-            cell.definition,
-            cell.state,
-            result.command(self._job),
+            definition,
+            state,
+            command,
             now=self._now(),
             keys=instances.key_stock,
             surroundings=instances.surroundings,
         )
-        return self._follow(cell.definition, cell.state, decision)
+        return self._follow(definition, state, decision)
+
+    def _follow_along(
+        self, definition: Definition, state: State, events: list[e.Event], trail: Trail
+    ) -> MethodCall | None:
+        """``_follow`` along a straight line: the method, if there is one, is of the process' own scope and plain."""
+        draft = self._draft
+        if draft.events:
+            draft.events += events
+        else:
+            draft.events = events
+        if draft.trails is not None:
+            draft.trails.append(trail)
+        opened = trail.opened
+        if opened is None or opened.kind != METHOD or not self._is_next(opened.type):
+            return None
+        self._job, owner = opened.key, opened.element_instance
+        spec = definition.elements[state.nodes[owner].element]
+        return MethodCall(opened.type, dict(state.variables), spec.id, owner, spec)
+
+    def _is_next(self, method: str) -> bool:
+        """Whether a method that follows is run in this step."""
+        return len(self._results) < METHODS_PER_STEP_MAX and self._runs_method(method)
 
     def _follow(self, definition: Definition, state: State, decision: Decision) -> MethodCall | None:
         """Take down what was decided; the method that it leads to."""
         add_decisions(self._draft, self, [decision])
         following = next_method(decision)
-        if following is None or len(self._results) >= METHODS_PER_STEP_MAX or not self._runs_method(following.type):
+        if following is None or not self._is_next(following.type):
             return None
         self._job = following.key
         owner = following.element_instance
@@ -258,10 +289,10 @@ def next_method(decision: Decision) -> e.JobCreated | None:
     trail = decision.trail
     if trail is not None:
         opened = trail.opened
-        return opened if opened is not None and opened.kind == JobKind.METHOD else None
+        return opened if opened is not None and opened.kind == METHOD else None
     found: e.JobCreated | None = None
     for event in decision.events:
-        if type(event) is e.JobCreated and event.kind == JobKind.METHOD and event.key in decision.state.jobs:
+        if type(event) is e.JobCreated and event.kind == METHOD and event.key in decision.state.jobs:
             if found is not None:
                 return None
             found = event

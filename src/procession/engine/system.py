@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from procession.engine.delivery import Delivery
+from procession.engine.delivery import Delivery, said
 from procession.engine.outcomes import Outcomes
 from procession.engine.settings import Settings
 from procession.errors import InvalidValue, Rejected, Unavailable
@@ -146,7 +146,7 @@ class System:
             self._fail(job, error)
             return
         except Rejected as error:
-            logger.debug("system job %d (%s) has nothing to do any more: %s", job.key, job.type, error)
+            logger.debug("system job %d (%s) has nothing to do any more: %s", job.key, job.type, error, extra=said(job))
         except Exception as error:  # noqa: BLE001 - a defect must not stop the others
             self._again(job, error)
             return
@@ -156,7 +156,7 @@ class System:
         """Keep it as failed, for a person."""
         text = f"{type(error).__name__}: {error}"
         trace = None if isinstance(error, InvalidValue) else error
-        logger.error("system job %d (%s) failed for good: %s", job.key, job.type, text, exc_info=trace)
+        logger.error("system job %d (%s) failed for good: %s", job.key, job.type, text, exc_info=trace, extra=said(job))
         self._outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.FAILED, error=text))
 
     def _again(self, job: Delivery, error: Exception) -> None:
@@ -171,7 +171,9 @@ class System:
             else min(RETRY_MS_MOST, RETRY_MS_LEAST * 2 ** min(job.attempt - 1, 20))
         )
         level = logging.DEBUG if isinstance(error, NotYet) else logging.WARNING
-        logger.log(level, "system job %d (%s) failed, again in %d ms: %s", job.key, job.type, delay, text)
+        logger.log(
+            level, "system job %d (%s) failed, again in %d ms: %s", job.key, job.type, delay, text, extra=said(job)
+        )
         outcome = JobOutcome(
             key=job.key,
             lease=job.lease,

@@ -51,6 +51,18 @@ def fill_along(
     step: Step, definition: Definition, state: State, fences: dict[int, int], ledger: Ledger, trails: list[Trail]
 ) -> bool:
     """Put the rows of steps along straight lines into one step. False, with nothing done, if there are others too."""
+    if ledger.channel and state.status != ACTIVE:
+        return False
+    if len(trails) == 1:  # most steps: one command, one job closed and one opened at most
+        trail = trails[0]
+        key, opened = trail.closed, trail.opened
+        if len(fences) != (key in fences):
+            return False
+        if opened is not None:
+            step.new_jobs = [job_row(opened, definition, state, ledger)]
+        if key:
+            step.closed_jobs = [JobFence(key=key, lease=fences.get(key, 0))]
+        return True
     created: dict[int, e.JobCreated] = {}
     closed: list[JobFence] = []
     fenced = 0
@@ -61,7 +73,7 @@ def fill_along(
             closed.append(JobFence(key=key, lease=fences.get(key, 0)))
         if opened is not None:
             created[opened.key] = opened
-    if fenced != len(fences) or (ledger.channel and state.status != ACTIVE):
+    if fenced != len(fences):
         return False
     if created:
         step.new_jobs = [job_row(event, definition, state, ledger) for event in created.values()]

@@ -15,9 +15,9 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from procession.engine import Delivery, Engine, MethodCall, Result, StepRun
+from procession.engine import Delivery, Engine, MethodCall, Result, StepRun, said
 from procession.engine.standing import Standing
-from procession.errors import InvalidValue, Rejected
+from procession.errors import Rejected
 from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
 from procession.store.rows import Want
@@ -27,13 +27,13 @@ from procession.worker.endings import Endings
 from procession.worker.failures import NOT_ITS_OWN
 from procession.worker.line import Line, Slot
 from procession.worker.middleware import HandlerCall, around_runs
-from procession.worker.outcomes import BpmnError, Fail, Outcome, Snooze
+from procession.worker.outcomes import BpmnError, Snooze
 from procession.worker.own import arguments_of, own_timeout_s
 from procession.worker.processes import Processes
 from procession.worker.punctuality import Punctuality, TooLate, punctual
 from procession.worker.registry import Handler, Mode, Registry
 from procession.worker.reports import Reports
-from procession.worker.results import to_variables
+from procession.worker.results import result_of
 from procession.worker.settings import WorkerSettings
 from procession.worker.shares import lines_of
 from procession.worker.standing import handler_at, standing_of
@@ -63,6 +63,7 @@ class LocalDispatcher:
         self._registry = registry
         self._codec = codec
         self._call: HandlerCall = self._call_handler
+        self._is_direct = True  # no middleware stands around a call
         self._settings = settings or WorkerSettings()
         self._chance = chance
         self._lines: dict[str, Line] = {}
@@ -85,6 +86,7 @@ class LocalDispatcher:
         self._reports = Reports(engine, self.cancel_job, codec=self._codec, chance=self._chance)
         self._endings = Endings(engine, self._reports, self._chance, self._codec)
         if self._registry.run_middleware:
+            self._is_direct = False
             self._call = around_runs(self._call_handler, list(self._registry.run_middleware), self._reports.job_of)
         self._transactional = any(handler.transactional for handler in self._registry.methods.values())
         self._lines.update(lines_of(self._registry, self._settings, run=self._run, freed=self._freed))
@@ -235,7 +237,7 @@ class LocalDispatcher:
 
     def _too_late(self, delivery: Delivery) -> None:
         """A limited job did not start in time: it goes back for a new admission."""
-        logger.debug("job %d (%s) comes too late for its limits: returned", delivery.key, delivery.type)
+        logger.debug("job %d comes too late for its limits: returned", delivery.key, extra=said(delivery))
         self._ends.released(delivery)
 
     def _clear(self, slot: Slot) -> None:
@@ -293,19 +295,29 @@ class LocalDispatcher:
         """Methods in a row, committed together; a failure of any fails the step."""
         assert self._engine is not None
         run = self._engine.begin_step(delivery, transactional=self._transactional)
-        call: MethodCall | None = run.first
-        handler = self._registry.methods[run.first.name]
-        what = ""
+        methods, is_direct = self._registry.methods, self._is_direct
+        call = following = run.first
+        handler = methods[call.name]
         try:
-            while call is not None:
-                handler = self._registry.methods[call.name]
-                what = f"method '{call.name}' of '{call.element}': "
-                result = await self._call_method(slot, handler, delivery, call, run)
+            while following is not None:
+                call = following
+                handler = methods[call.name]
+                slot.job, slot.name = None, handler.name
+                bare = handler.is_bare and is_direct and not delivery.options
+                try:
+                    value = await (
+                        handler.call_bare(call.variables)
+                        if bare
+                        else self._call_method(slot, handler, delivery, call, run)
+                    )
+                except BpmnError as error:
+                    value = error
+                result = Result(call.name, {}) if value is None else result_of(call, value)
                 if slot.abandoned:
                     run.abandon()
                     return
                 try:
-                    call = run.advance(result) if run.at_hand() else await run.complete(result)
+                    following = run.advance(result) if run.at_hand() else await run.complete(result)
                 except Rejected as error:  # the instance does not take the step
                     run.abandon()
                     self._ends.void(delivery, handler, error)
@@ -318,34 +330,19 @@ class LocalDispatcher:
         except BaseException as error:  # noqa: BLE001 - whatever a method raises is the step's outcome
             run.abandon()
             if not slot.abandoned:
-                self._ends.failed(delivery, handler, error, what=what)
+                self._ends.failed(delivery, handler, error, what=f"method '{call.name}' of '{call.element}': ")
             return
         self._ends.commit(delivery, handler, run)
 
     async def _call_method(
         self, slot: Slot, handler: Handler, delivery: Delivery, call: MethodCall, run: StepRun
-    ) -> Result:
-        """One method; BPMN errors are results. Raises the other outcomes."""
-        connection: object = None
+    ) -> object:
+        """One method, in the transaction of its step if it writes there."""
+        connection = None
         if handler.transactional:
             assert self._engine is not None
             connection = await join(self._engine, run, handler)
-        try:
-            value = await self._call(slot, handler, delivery, call.variables, call.name, call.element, connection)
-        except BpmnError as error:
-            value = error
-        if value is None:
-            return Result(call.name, {})
-        if isinstance(value, Outcome) and not isinstance(value, BpmnError):
-            raise value
-        what = f"result of method '{call.name}'"
-        named = call.spec.result_variable if call.spec is not None else ""
-        try:
-            if isinstance(value, BpmnError):
-                return Result(call.name, to_variables(value.variables, what), value.code, value.message)
-            return Result(call.name, to_variables(value, what, named))
-        except InvalidValue as error:
-            raise Fail(str(error)) from error
+        return await self._call(slot, handler, delivery, call.variables, call.name, call.element, connection)
 
     async def _call_handler(
         self,
@@ -407,7 +404,8 @@ class LocalDispatcher:
         now = asyncio.get_running_loop().time()
         if now >= self._told_of.get(delivery.type, 0.0):  # once for many jobs of a type
             self._told_of[delivery.type] = now + UNKNOWN_MS / 1000
-            logger.warning("no handler for job type '%s' from queue '%s'", delivery.type, delivery.queue)
+            named = (delivery.type, delivery.queue)
+            logger.warning("no handler for job type '%s' from queue '%s'", *named, extra=said(delivery))
         self._ends.failed(delivery, None, Snooze(UNKNOWN_MS / 1000))
 
     # -- what ignores its cancellation ---------------------------------------------------------------------------------
@@ -422,6 +420,7 @@ class LocalDispatcher:
         logger.error(
             "'%s' ignores its cancellation (job %d): it is stuck, its slot is replaced%s",
             *(slot.name, delivery.key, ", its limits stay taken until it ends" if delivery.is_limited else ""),
+            extra=said(delivery),
         )
         if self._engine is not None:
             self._engine.counters.jobs_stuck += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from procession.engine import Delivery
+from procession.engine import Delivery, said
 from procession.engine.values import plain_json
 from procession.errors import InvalidValue
 from procession.jobs.codec import MARK, Codec, seal, unseal
@@ -52,7 +52,7 @@ def output_of(job: Delivery, value: object, what: str, codec: Codec | None) -> b
     except InvalidValue as error:
         if job.options and _decode(job.options).output:
             raise
-        logger.debug("the result of job %d (%s) is not kept: %s", job.key, job.type, error)
+        logger.debug("the result of job %d (%s) is not kept: %s", job.key, job.type, error, extra=said(job))
         return b""
 
 

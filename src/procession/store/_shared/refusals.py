@@ -53,17 +53,25 @@ def _are_plain(steps: Sequence[Step]) -> bool:
     numbers: set[int] = set()
     times: set[int] = set()
     size = 0
+    whose = like = None  # of the step and the job before: most are alike
     for step in steps:
         if step.tags:
             return False
-        names.update((step.process_id, step.business_id, step.tenant))
+        texts = (step.process_id, step.business_id, step.tenant)
+        if texts != whose:
+            whose = texts
+            names.update(texts)
         size += len(step.state)
         values += (step.variables or b"", step.events or b"")
         for job in step.new_jobs:
-            names.update((job.queue, job.type, job.element, job.tenant))
-            numbers.update((job.priority, job.retries))
-            times.update((job.run_at, job.delay_ms))
-            values.append(job.args)
+            this = (job.queue, job.type, job.element, job.tenant, job.priority, job.retries, job.run_at, job.delay_ms)
+            if this != like:
+                like = this
+                names.update(this[:4])
+                numbers.update(this[4:6])
+                times.update(this[6:])
+            if job.args:
+                values.append(job.args)
     text, value = "".join(names), b"".join(values)
     return (
         _is_plain(text)

@@ -29,7 +29,7 @@ def start_columns(steps: list[Step], now: int | None) -> Columns | None:
     first = steps[0]
     definition, tenant = first.definition, first.tenant
     jobs: list[NewJob] = []
-    shared: list[Any] | None = None
+    model: NewJob | None = None
     for step in steps:
         if (
             step.definition != definition
@@ -42,11 +42,11 @@ def start_columns(steps: list[Step], now: int | None) -> Columns | None:
         ):
             return None
         job = step.new_jobs[0]
-        shared = shared or _shared(job)
-        if not _is_like(job, shared, step) or job.tenant != tenant:
+        model = model or job
+        if not _is_like(job, model, step) or job.tenant != tenant:
             return None
         jobs.append(job)
-    assert shared is not None
+    assert model is not None
     return [
         numbers([step.instance for step in steps]),
         definition,
@@ -58,7 +58,7 @@ def start_columns(steps: list[Step], now: int | None) -> Columns | None:
         now,
         numbers([job.key for job in jobs]),
         numbers([job.element_instance for job in jobs]),
-        *shared[:-1],
+        *_shared(model)[:-1],
     ]
 
 
@@ -67,7 +67,7 @@ def step_columns(steps: list[Step], now: int | None) -> Columns | None:
     definition = steps[0].definition
     fences: list[tuple[int | None, int | None]] = []
     opened: list[NewJob | None] = []
-    shared: list[Any] | None = None
+    model: NewJob | None = None
     for step in steps:
         closed, new = step.closed_jobs, step.new_jobs
         if step.definition != definition or len(closed) > 1 or len(new) > 1:
@@ -77,8 +77,8 @@ def step_columns(steps: list[Step], now: int | None) -> Columns | None:
             opened.append(None)
             continue
         job = new[0]
-        shared = shared or _shared(job)
-        if not _is_like(job, shared, step):
+        model = model or job
+        if not _is_like(job, model, step):
             return None
         opened.append(job)
     columns: Columns = [
@@ -93,10 +93,10 @@ def step_columns(steps: list[Step], now: int | None) -> Columns | None:
         numbers([key for key, _ in fences]),
         numbers([lease for _, lease in fences]),
     ]
-    if shared is not None:
+    if model is not None:
         columns.append(numbers([job.key if job is not None else None for job in opened]))
         columns.append(numbers([job.element_instance if job is not None else None for job in opened]))
-        columns += shared
+        columns += _shared(model)
     return columns
 
 
@@ -197,12 +197,19 @@ def _shared(job: NewJob) -> list[Any]:
     ]
 
 
-def _is_like(job: NewJob, shared: list[Any], step: Step) -> bool:
-    """Whether a job is its step's, ready at once, and has those columns."""
+def _is_like(job: NewJob, model: NewJob, step: Step) -> bool:
+    """Whether a job is its step's, ready at once, and differs from the first by nothing but its keys."""
     return (
         not (job.run_at or job.delay_ms or job.args or job.options)
         and job.instance == step.instance
         and job.definition == step.definition
         and job.element_instance > 0
-        and _shared(job) == shared
+        and job.type == model.type
+        and job.element == model.element
+        and job.queue == model.queue
+        and job.owner == model.owner
+        and job.kind == model.kind
+        and job.priority == model.priority
+        and job.retries == model.retries
+        and job.tenant == model.tenant
     )
