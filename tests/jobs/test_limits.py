@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from procession.jobs.limits import LATE_US, Candidate, LimitState, admit, place, reserve
+from procession.jobs.limits import LATE_US, Candidate, LimitState, admit, place, reserve, start_within_us
 from procession.jobs.options import Limit
 
 EPOCH = 1_700_000_000_000
@@ -84,6 +84,24 @@ def test_who_waits_for_another_limit_lets_the_next_one_try():
 def test_a_new_job_is_parked_behind_others():
     state = LimitState("door", most=2)
     assert [place([state], EPOCH) for _ in range(4)] == [(EPOCH, ""), (EPOCH, ""), (EPOCH, "door"), (EPOCH, "door")]
+
+
+@settings(max_examples=60)
+@given(st.randoms(use_true_random=False), RATES, st.booleans())
+def test_starts_late_within_the_tolerance_keep_the_bound(chance, rule, varies):
+    """Whatever comes when, and however late workers say that they are: no window has more than rate + burst starts."""
+    rate, per_ms, burst = rule
+    states = {"k": LimitState("k", rate=rate, per_ms=per_ms, burst=burst)}
+    now, starts = EPOCH, []
+    for _ in range(chance.randint(20, 80)):
+        now += chance.choice([0, 1, 3, 10, 40, chance.randint(0, per_ms)])
+        states["k"].expect_late(chance.choice([0, 0, 40, 200]) * 1_000 if varies else 0)
+        admission = admit([Candidate(number, ["k"]) for number in range(chance.randint(0, 60))], states, now)
+        within = start_within_us(["k"], states)
+        starts += [now * 1_000 + chance.choice([0, within, chance.randint(0, within)]) for _ in admission.start]
+    starts.sort()
+    most = rate + burst
+    assert all(later - earlier > per_ms * 1_000 for earlier, later in zip(starts, starts[most:], strict=False))
 
 
 def test_a_newer_rule_forgets_what_was_promised_but_not_what_started():

@@ -73,8 +73,8 @@ async def test_a_filter_that_nothing_meets_says_so_instead_of_showing_an_empty_t
 
 
 async def test_a_list_that_may_look_at_few_only_looks_on_by_itself(world, walk_on, monkeypatch):
-    monkeypatch.setattr("procession.api.verbs.page_instances.INSTANCES_READ_MAX", 4)
-    for number in range(10):
+    monkeypatch.setattr("procession.api.verbs.page_instances.INSTANCES_READ_MAX", 24)
+    for number in range(30):  # the first is beyond one look; eight looks, which it makes by itself, are 192
         await world.app.start("order", {"orderId": f"DEEP-{number}", "card": "good", "items": []})
     page = await (await walk_on(world)).go("/processes/order?text=DEEP-0")
     await expect(page.get_by_role("table", name="Instances").get_by_role("row")).to_have_count(2)

@@ -103,7 +103,7 @@ class LimitState(msgspec.Struct):
 
     def expect_late(self, late_us: int) -> None:
         """A worker that claims may start so late. What is forgotten is waited for, as earlier ones may be as late."""
-        before_us = self.tolerance_us
+        before_us, interval_us = self.tolerance_us, self.interval_us
         late_us = min(late_us, LATE_US_MAX)
         if late_us >= self.late_us:
             self.late_us = late_us
@@ -111,6 +111,8 @@ class LimitState(msgspec.Struct):
             over_us = self.late_us - late_us
             self.late_us -= max(over_us // FORGOTTEN, min(over_us, 1_000))
         self.started_us += max(0, before_us - self.tolerance_us)
+        # what was admitted at the shorter interval leaves no more room ahead than it did
+        self.started_us += self.bucket * max(0, self.interval_us - interval_us)
 
 
 class Room(msgspec.Struct):
