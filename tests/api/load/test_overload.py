@@ -3,6 +3,8 @@
 The server is a process of its own. First starters that wait for their answers find out how many it takes beside its
 workers; a part of that is what it sustains. Then so many starts are sent a second, and three times as many, in turns,
 whether or not those before were answered: what else the machine does meanwhile falls on both alike.
+
+Where fewer were sent than meant the result means nothing, and the test fails for that.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 import aiohttp
 import pytest
@@ -30,7 +34,8 @@ SUSTAINED = 0.8  # of what starters that wait for their answers get: more than t
 STARTERS = 48
 WORKERS = 4
 BATCH = 25
-CONNECTIONS = 300  # for starts; where all wait for an answer none is sent, and the offer counts as short
+CONNECTIONS = 1_200  # for starts; where all wait for an answer none is sent: 300 left out half of the offer
+SENT_MIN = 0.9  # of the starts that are meant to be sent
 KEPT_MIN = 0.9  # of the rate of completions
 FLOWING_MIN = 0.5  # of the rate of starts
 GROWTH_BYTES_MAX = 96 * 1024 * 1024  # of the server's memory from one second of overload to its end
@@ -55,6 +60,10 @@ class Counts:
         self.completed = 0
         self.cpu_s = {"server": 0.0, "database": 0.0, "clients": 0.0}
         self.slowest_s = 0.0  # of what ends work
+
+    @property
+    def sent_rate(self) -> float:
+        return self.statuses.total() / self.seconds
 
     @property
     def started_rate(self) -> float:
@@ -184,20 +193,32 @@ async def loaded(url: str, database_pid: int) -> AsyncIterator[tuple[Child, Load
         yield child, Load(child, connections, database_pid)
 
 
+class Database(NamedTuple):
+    """Where a server keeps what it has."""
+
+    store: str
+    url: str
+    pid: int  # of its server; 0: there is none
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+    """Made before the test's event loop runs: to make one of PostgreSQL's runs a loop of its own."""
+    if request.param == "sqlite":
+        return Database("sqlite", f"sqlite:///{tmp_path / 'shop.db'}", 0)
+    url: str = request.getfixturevalue("postgres_url")
+    return Database("postgres", url, request.getfixturevalue("postgres_databases").server.pid)
+
+
 @pytest.mark.overload
 @pytest.mark.skipif(not IS_MEASURED, reason="it loads for many seconds: `make overload`")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("store", ["sqlite", "postgres"])
-async def test_under_three_times_too_many_starts_work_is_ended_as_before_and_refusals_say_why(
-    store, request, tmp_path, capsys
-):
-    url, database_pid = f"sqlite:///{tmp_path / 'shop.db'}", 0
-    if store == "postgres":  # a fixture that cannot be asked for within a running loop
-        url = request.getfixturevalue("postgres_url")
-        database_pid = request.getfixturevalue("postgres_databases").server.pid
+async def test_under_three_times_too_many_starts_work_is_ended_as_before_and_refusals_say_why(database, capsys):
+    """It fails today: on SQLite completions kept 68 and 77 % of their rate, not 90 %, as ``docs/server.md`` says."""
+    store = database.store
     found, alone, crowded = Counts(), Counts(), Counts()
     memory: list[int] = []
-    async with loaded(url, database_pid) as (child, load):
+    async with loaded(database.url, database.pid) as (child, load):
         await load.run(Counts())  # warm
         await load.run(found)
         sustained = SUSTAINED * min(found.started_rate, found.completed_rate)
@@ -215,6 +236,8 @@ async def test_under_three_times_too_many_starts_work_is_ended_as_before_and_ref
             f"\n  {store:<8} kept: {kept:.0%} of completions, {flowing:.0%} of starts; "
             f"memory {mib[0]:.0f} MiB, at most {max(mib):.0f} MiB; reasons {dict(crowded.reasons)}"
         )
+    assert alone.sent_rate >= SENT_MIN * sustained
+    assert crowded.sent_rate >= SENT_MIN * TIMES * sustained
     assert set(crowded.statuses) <= {200, 503}
     assert set(crowded.reasons) <= REASONS
     assert crowded.silent == 0
