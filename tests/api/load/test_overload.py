@@ -214,7 +214,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 @pytest.mark.skipif(not IS_MEASURED, reason="it loads for many seconds: `make overload`")
 @pytest.mark.timeout(300)
 async def test_under_three_times_too_many_starts_work_is_ended_as_before_and_refusals_say_why(database, capsys):
-    """It fails today: on SQLite completions kept 68 and 77 % of their rate, not 90 %, as ``docs/server.md`` says."""
+    """It fails today: on SQLite completions kept 68 to 79 % of their rate, not 90 %, as ``docs/server.md`` says."""
     store = database.store
     found, alone, crowded = Counts(), Counts(), Counts()
     memory: list[int] = []
