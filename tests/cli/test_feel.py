@@ -132,6 +132,18 @@ class Terminal:
         self.press(keys, answer)
         self.wait_for("feel> ")
 
+    def give_up(self) -> None:
+        """Ctrl-C until it asks again: readline overlooks a signal that comes while it still draws the key before."""
+        for _ in range(20):
+            os.write(self.handle, b"\x03")
+            end = time.monotonic() + PATIENCE_S / 20
+            while "feel> " not in self.seen[self.at :] and time.monotonic() < end:
+                if select.select([self.handle], [], [], 0.1)[0]:
+                    self.seen += os.read(self.handle, 4096).decode()
+            if "feel> " in self.seen[self.at :]:
+                break
+        self.wait_for("feel> ")
+
     def end(self) -> int:
         """Ctrl-D; the exit code."""
         os.write(self.handle, b"\x04")
@@ -150,7 +162,7 @@ def test_lines_come_back_with_the_arrow_keys_also_in_the_next_session(tmp_path):
     first.enter("1 +\r", "Expected an expression")
     first.enter("20 + 1\r", "21")
     first.press("30 + 1", "30 + 1")  # the line is being edited
-    first.enter("\x03", "\n")  # Ctrl-C gives it up
+    first.give_up()
     first.enter("\x1b[A\x1b[A\r", "Expected an expression")  # twice up: the first line
     assert first.end() == 0
 

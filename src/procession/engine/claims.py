@@ -14,7 +14,7 @@ from collections.abc import Callable
 from procession.core import State
 from procession.engine.clock import StoreClock
 from procession.engine.definitions import Definitions
-from procession.engine.delivery import Delivery, Dispatcher, from_claimed, said
+from procession.engine.delivery import Delivery, Dispatcher, from_claimed, said, said_of
 from procession.engine.duty import Duty
 from procession.engine.instances import Instances
 from procession.engine.outbox import SYSTEM_QUEUES, Slots, fill_delivery
@@ -151,9 +151,8 @@ class Claims:
             held = self._held()  # after the page was read: what has ended since is not given back, its lease is over
             for job in page:
                 if job.owner == self.node and job.key not in held:
-                    logger.warning(
-                        "job %d (%s) was leased in a claim whose answer got lost: returned", job.key, job.type
-                    )
+                    text = "job %d (%s) was leased in a claim whose answer got lost: returned"
+                    logger.warning(text, job.key, job.type, extra=said_of(job.instance, job=job.key))
                     self._outcomes.release(job.key, job.lease)
         self._doubtful = False
 

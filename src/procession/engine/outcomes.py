@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from procession.engine.delivery import Delivery
+from procession.engine.delivery import Delivery, said_of
 from procession.engine.lane import Lane, Patience
 from procession.engine.settings import Counters
 from procession.engine.tally import Tally
@@ -110,7 +110,8 @@ class Outcomes:
                 if answer == Answer.BUSY:
                     again.append(ended)
                 elif answer == Answer.REJECTED and not ended.rewritten:
-                    logger.error("the end of job %d cannot be stored: it is kept as failed: %s", ended.outcome.key, why)
+                    text = "the end of job %d cannot be stored: it is kept as failed: %s"
+                    logger.error(text, ended.outcome.key, why, extra=said_of(job=ended.outcome.key))
                     again.append(_as_failure(ended, why))
                 else:
                     self._tell([ended], [answer == Answer.APPLIED])

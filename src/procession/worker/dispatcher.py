@@ -465,7 +465,7 @@ class LocalDispatcher:
             for slot in line.slots:
                 delivery = slot.delivery
                 if delivery is not None and delivery.key == key and delivery.lease == lease and not slot.reason:
-                    logger.info("job %d (%s) is canceled: %s", key, delivery.type, reason)
+                    logger.info("job %d (%s) is canceled: %s", key, delivery.type, reason, extra=said(delivery))
                     self._deadlines.watch()
                     slot.cancel(CANCELED, asyncio.get_running_loop().time())
                     return

@@ -130,13 +130,13 @@ def _correlate(tables: Tables, message: Buffered, keys: Keys, now: int, *, only:
     instances: list[int] = []
     for waiting in sorted(tables.waiting.get(channel, {}).values(), key=Waiting.age):
         process_id = waiting.row.process_id
-        if not waiting.taken and only in ("", process_id) and message.may_go_to(process_id):
+        if not waiting.taken and only in ("", process_id) and process_id not in message.had_by:
             _hand_over(tables, waiting, offered, keys.take(), now)
             message.had_by.add(process_id)
             instances.append(waiting.row.instance)
     for start in _starts(tables, row.tenant, Trigger.MESSAGE, row.name):
         held = row.correlation_key and (row.tenant, start.process_id, row.correlation_key) in tables.start_channels
-        if not held and only in ("", start.process_id) and message.may_go_to(start.process_id):
+        if not held and only in ("", start.process_id) and start.process_id not in message.had_by:
             instances.append(_start(tables, message, start, keys, now))
     return instances
 
