@@ -6,7 +6,6 @@ run is killed.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from procession.app.wiring import store_factory
 from procession.lab.mariadb_server import MariadbServer, mariadb_is_installed
 from procession.lab.postgres_server import PostgresServer
 from tests.support import mariadb, postgres, scratch
+from tests.support.apart import run_apart
 from tests.support.corpora import VARIABLE, corpora_directory
 from tests.support.mariadb import MariadbDatabases
 from tests.support.postgres import PostgresDatabases
@@ -73,7 +73,7 @@ def postgres_databases() -> Iterator[PostgresDatabases]:
 def migrated_postgres_url(postgres_databases: PostgresDatabases) -> str:
     """A database with our schema, to copy and never to use: a third of the time that migrating takes."""
     url = postgres_databases.create()
-    asyncio.run(_migrate(url))
+    run_apart(_migrate(url))
     return url
 
 
@@ -81,7 +81,7 @@ def migrated_postgres_url(postgres_databases: PostgresDatabases) -> str:
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with our schema, to copy and never to open."""
     file = tmp_path_factory.mktemp("sqlite") / "migrated.db"
-    asyncio.run(_migrate(f"sqlite:///{file}"))
+    run_apart(_migrate(f"sqlite:///{file}"))
     return file
 
 

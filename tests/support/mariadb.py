@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from urllib.parse import urlsplit
 
@@ -10,6 +9,7 @@ import pymysql
 
 from procession.lab.mariadb_server import MariadbServer
 from procession.store.mysql import MysqlStore
+from tests.support.apart import run_apart
 
 FIXTURES = frozenset({"mariadb_url", "mariadb_databases", "mariadb_server", "make_mariadb_server"})
 MISSING = "no MariaDB server on this machine: on Debian and Ubuntu `apt-get install mariadb-server` brings it"
@@ -47,7 +47,7 @@ class MariadbDatabases:
         if self._migrated:
             return self._migrated.pop()
         url = self.create()
-        asyncio.run(migrate(url))
+        run_apart(migrate(url))
         return url
 
     def give_back(self, url: str) -> None:
