@@ -1,4 +1,4 @@
-"""Runs a coroutine to its end where a loop may be running already, as when a test asks for a fixture; shares nothing with it."""
+"""Runs a coroutine to its end where a loop may be running already, as when a test asks for a fixture."""
 
 from __future__ import annotations
 
