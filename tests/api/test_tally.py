@@ -117,6 +117,9 @@ async def test_what_is_anothers_is_in_no_count_and_no_list(make_served: MakeServ
     assert (definition["tenantId"], definition["active"]) == ("acme", 1)
     seen = await own("/overview", theirs)
     assert (seen["instances"]["active"], seen["jobs"]["ready"]["count"], seen["workers"]) == (1, 1, [])
+    job = {"queue": "$job:charge-card", "state": "READY", "count": 1, "isMore": False}
+    assert await own("/counts", theirs) == {"instances": {"ACTIVE": 1}, "isMore": False, "jobs": [job]}
+    assert await own("/counts", admin) == {"instances": {"ACTIVE": 2}, "isMore": False, "jobs": [job | {"count": 2}]}
     for path in (
         f"/process-instances/{mine['processInstanceKey']}/timeline",
         f"/process-instances/{mine['processInstanceKey']}/now",

@@ -16,7 +16,9 @@ from procession.store.rows.watching import (
     IncidentGroup,
     InstanceSearch,
     Marks,
+    Queued,
     Standing,
+    Statuses,
     TallyCount,
     TallyCursor,
 )
@@ -54,6 +56,14 @@ class Watching(Protocol):
 
     async def standing(self, most: int, *, tenants: Sequence[str] = ()) -> Standing:
         """How much there is, each counted up to ``most``."""
+        ...
+
+    async def statuses(self, look: int, *, tenants: Sequence[str] = ()) -> Statuses:
+        """How many of the newest ``look`` instances there are, by status."""
+        ...
+
+    async def queued(self, look: int, *, tenants: Sequence[str] = ()) -> Queued:
+        """How many of the newest ``look`` jobs there are, by queue and state."""
         ...
 
     async def incident_groups(

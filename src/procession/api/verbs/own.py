@@ -17,10 +17,11 @@ from procession.api.problems import problem_of
 from procession.api.roles import Role
 from procession.api.search import Record, Request
 from procession.api.verbs.jobs import Retries, Variables, lease_of
+from procession.api.verbs.page_overview import tenants_of
 from procession.api.words import instance_state, key_of
 from procession.app.views import View
 from procession.jobs.kinds import JobState
-from procession.limits import PAGE_MAX, REMOTE_LEASE_MS_MAX
+from procession.limits import COUNTED_MAX, INSTANCES_LOOK_MAX, PAGE_MAX, REMOTE_LEASE_MS_MAX
 
 GROUP = "Procession"
 ENDINGS_MAX = 1_000
@@ -192,25 +193,38 @@ async def retry_job(call: Call) -> None:
 
 
 async def counts(call: Call) -> Object:
-    """How many instances and jobs there are, by state; of all tenants, so only for those who see all."""
-    tenant = "" if call.who.tenants is None else next(iter(sorted(call.who.tenants)), "")
-    if call.who.tenants is not None and not tenant:
-        return {"instances": {}, "jobs": []}
-    app = call.desk.app_of(tenant) if tenant else call.desk.app
-    instances = await call.desk.rows.count_instances(tenant=tenant)
-    jobs: list[Object] = []
-    for queue in await app.queue_standings() if call.who.tenants is None else []:
-        jobs += [
-            {"queue": queue.queue, "state": state, "count": count, "isMore": state in queue.beyond}
-            for state, count in queue.counts.items()
-        ]
-    if call.who.tenants is not None:
-        counts = await call.desk.rows.count_jobs(tenant=tenant)
-        jobs = [{"queue": queue, "state": JobState(state).name, "count": n} for (queue, state), n in counts.items()]
+    """How many instances and jobs there are, by state, of the tenants that somebody sees.
+
+    Instances, and jobs of somebody bound to tenants, are counted among the newest: ``isMore`` says that there are older
+    ones, so that the counts are a lower bound.
+    """
+    tenants = tenants_of(call.who)
+    if call.who.tenants is not None and not tenants:
+        return {"instances": {}, "isMore": False, "jobs": []}
+    instances = await call.desk.rows.statuses(INSTANCES_LOOK_MAX, tenants=tenants)
     return {
-        "instances": {instance_state(status): count for status, count in sorted(instances.items())},
-        "jobs": jobs,
+        "instances": {instance_state(status): count for status, count in sorted(instances.counts.items())},
+        "isMore": instances.is_part,
+        "jobs": await (_jobs_of(call, tenants) if tenants else _jobs(call)),
     }
+
+
+async def _jobs(call: Call) -> list[Object]:
+    """Every queue, each state of it up to a bound."""
+    return [
+        {"queue": queue.queue, "state": state, "count": count, "isMore": state in queue.beyond}
+        for queue in await call.desk.app.queue_standings()
+        for state, count in queue.counts.items()
+    ]
+
+
+async def _jobs_of(call: Call, tenants: list[str]) -> list[Object]:
+    """The newest jobs of some tenants."""
+    queued = await call.desk.rows.queued(COUNTED_MAX, tenants=tenants)
+    return [
+        {"queue": queue, "state": JobState(state).name, "count": count, "isMore": queued.is_part}
+        for (queue, state), count in sorted(queued.counts.items())
+    ]
 
 
 def _own(method: str, path: str, operation: str, verb: Any, summary: str, **more: Any) -> Endpoint:  # noqa: ANN401

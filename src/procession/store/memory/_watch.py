@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
@@ -143,6 +144,24 @@ def watch_standing(q: QueueTables, rows: Rows) -> Rows:
     return [(*(min(count, most) for count in counts), oldest)]
 
 
+def watch_statuses(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    newest = [q.tables.instances[key] for key in sorted(q.tables.instances, reverse=True)[: which["look"]]]
+    seen = Counter(row.status for row in newest)
+    meant = Counter(row.status for row in newest if which["any_tenant"] or row.tenant in which["tenants"])
+    return [(status, meant[status], count) for status, count in seen.items()]
+
+
+def watch_queued(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    newest = [q.tables.jobs[key] for key in sorted(q.tables.jobs, reverse=True)[: which["look"]]]
+    seen = Counter((job.queue, int(job.state)) for job in newest)
+    meant = Counter(
+        (job.queue, int(job.state)) for job in newest if which["any_tenant"] or job.tenant in which["tenants"]
+    )
+    return [(*place, meant[place], count) for place, count in seen.items()]
+
+
 def watch_incident_groups(q: QueueTables, rows: Rows) -> Rows:
     which = rows[0]
     newest = sorted(q.tables.incidents.values(), key=lambda each: -each.key)
@@ -254,7 +273,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
         for each in (
             *(find_instances, find_window, count_found, watch_size, watch_marks, watch_revisions, watch_standing),
             *(watch_incident_groups, watch_incidents, watch_incident_places, watch_waiting, watch_histories),
-            tally_history,
+            *(tally_history, watch_statuses, watch_queued),
             *(read_tally_cursor, move_tally_cursor, add_tally, read_tally, read_tally_totals),
         )
     },

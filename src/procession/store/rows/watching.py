@@ -96,6 +96,20 @@ class Standing(Row, kw_only=True):
     oldest_at: int = 0  # since when the oldest of the ready jobs that were counted waits; 0: none does
 
 
+class Statuses(Row, kw_only=True):
+    """How many of the newest instances there are, by status; ``is_part``: there are older ones."""
+
+    counts: dict[int, int]
+    is_part: bool = False
+
+
+class Queued(Row, kw_only=True):
+    """How many of the newest jobs there are, by queue and state; ``is_part``: there are older ones."""
+
+    counts: dict[tuple[str, int], int]
+    is_part: bool = False
+
+
 class IncidentGroup(Row, kw_only=True):
     """Open incidents that are alike."""
 

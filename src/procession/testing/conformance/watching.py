@@ -178,6 +178,24 @@ class TestWatching:
         assert (await store.standing(2)).ready == 2
         assert (await store.standing(100, tenants=["acme"])).ready == 3
 
+    async def test_states_are_counted_among_the_newest(self, store: Store, keys: Keys) -> None:
+        await apply(store, keys, *(start_step(keys, tenant="acme" if number < 2 else "") for number in range(5)))
+        whole = await store.statuses(6)
+        assert (whole.counts, whole.is_part) == ({0: 5}, False)
+        assert (await store.statuses(6, tenants=["acme", "other"])).counts == {0: 2}
+        part = await store.statuses(4, tenants=["acme"])
+        assert (part.counts, part.is_part) == ({0: 1}, True)
+        assert (await store.statuses(6, tenants=["other"])).counts == {}
+
+    async def test_jobs_are_counted_among_the_newest(self, store: Store, keys: Keys) -> None:
+        await store.enqueue([new_job(keys, tenant="acme"), new_job(keys, delay_ms=60_000), new_job(keys)])
+        whole = await store.queued(4)
+        (queue,) = {queue for queue, _ in whole.counts}
+        assert (whole.counts, whole.is_part) == ({(queue, 0): 2, (queue, 2): 1}, False)
+        assert (await store.queued(4, tenants=["acme"])).counts == {(queue, 0): 1}
+        part = await store.queued(2, tenants=["acme"])
+        assert (part.counts, part.is_part) == ({}, True)
+
     async def test_incidents_are_grouped_by_fingerprint(self, store: Store, keys: Keys, clock: ManualClock) -> None:
         steps = [start_step(keys, tenant="acme" if number == 3 else "") for number in range(4)]
         began = clock()

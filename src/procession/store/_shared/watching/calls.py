@@ -14,7 +14,9 @@ from procession.store.rows.watching import (
     IncidentGroup,
     InstanceSearch,
     Marks,
+    Queued,
     Standing,
+    Statuses,
     TallyCount,
     TallyCursor,
 )
@@ -56,6 +58,14 @@ class WatchCalls:
     async def standing(self, most: int, *, tenants: Sequence[str] = ()) -> Standing:
         """Bounded counts."""
         return await self._run_script(lambda _: looks.standing(most, tenants), reads=True)
+
+    async def statuses(self, look: int, *, tenants: Sequence[str] = ()) -> Statuses:
+        """The newest instances by status."""
+        return await self._run_script(lambda _: looks.statuses(look, tenants), reads=True)
+
+    async def queued(self, look: int, *, tenants: Sequence[str] = ()) -> Queued:
+        """The newest jobs by queue and state."""
+        return await self._run_script(lambda _: looks.queued(look, tenants), reads=True)
 
     async def incident_groups(
         self, *, tenants: Sequence[str] = (), look: int = 50_000, limit: int = 100

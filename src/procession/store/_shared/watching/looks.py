@@ -17,7 +17,9 @@ from procession.store.rows.watching import (
     IncidentGroup,
     InstanceSearch,
     Marks,
+    Queued,
     Standing,
+    Statuses,
     TallyCount,
     TallyCursor,
 )
@@ -77,6 +79,19 @@ def standing(most: int, tenants: Sequence[str]) -> Script[Standing]:
     which = {"most": most, "tenants": list(tenants), "any_tenant": not tenants}
     (row,) = yield from ask_for("watch_standing", [which])
     return Standing(**dict(zip(Standing.__struct_fields__, (each or 0 for each in row), strict=True)))
+
+
+def statuses(look: int, tenants: Sequence[str]) -> Script[Statuses]:
+    """Counts within the window."""
+    rows = yield from ask_for("watch_statuses", [{"look": look, "tenants": list(tenants), "any_tenant": not tenants}])
+    return Statuses(counts={row[0]: row[1] for row in rows if row[1]}, is_part=sum(row[-1] for row in rows) >= look)
+
+
+def queued(look: int, tenants: Sequence[str]) -> Script[Queued]:
+    """Counts within the window."""
+    rows = yield from ask_for("watch_queued", [{"look": look, "tenants": list(tenants), "any_tenant": not tenants}])
+    counts = {(row[0], row[1]): row[2] for row in rows if row[2]}
+    return Queued(counts=counts, is_part=sum(row[-1] for row in rows) >= look)
 
 
 def incident_groups(tenants: Sequence[str], look: int, limit: int) -> Script[list[IncidentGroup]]:
