@@ -57,7 +57,12 @@ def check(path: Path, process_id: str, case: dict[str, Any]) -> None:
     if definition.none_start >= 0:
         shim.world.start(process_id, variables)
     shim.run(case.get("delay_ms", 0))
-    compare(shim.log, case["trace"], forks=forks(root))
+    try:
+        compare(shim.log, case["trace"], forks=forks(root))
+    except Failed as difference:
+        if unwritten := shim.unwritten(case["trace"]):
+            raise Failed(f"{difference} [no script of the model writes {unwritten}]") from None
+        raise
 
 
 class Shim:
@@ -81,6 +86,11 @@ class Shim:
             while self._work():
                 pass
         self._report_incidents()
+
+    def unwritten(self, expected: list[str]) -> str:
+        """The tasks of an expected log that no script of the model can write, whatever is executed: its own mistake."""
+        written = {script.replace("SCRIPT_task", "Task") for script in self.scripts.values()}
+        return ", ".join(entry for entry in expected if re.fullmatch(r"Task\d", entry) and entry not in written)
 
     def _work(self) -> bool:
         """Carry out the oldest job that is not busy. False when there is none."""
