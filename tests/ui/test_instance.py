@@ -77,6 +77,18 @@ async def test_an_incident_is_shown_with_its_error_and_retried_with_new_attempts
     await expect(page.get_by_text("completed", exact=True)).to_be_visible()
 
 
+async def test_a_long_error_is_read_by_keyboard_alone(world, walk_on):
+    key = await world.fail("long.csv")
+    walk = await walk_on(world)
+    page = await walk.go(f"/instances/{key}?tab=jobs")
+    await expect(page.locator(".why-problem")).to_have_attribute("tabindex", "0")
+    await expect(page.locator("pre.cut")).to_have_attribute("aria-label", "Last error")
+    await walk.check_accessible()
+    await page.get_by_role("tab", name="Timeline").click()
+    await expect(page.locator(".story-message").first).to_have_attribute("tabindex", "0")
+    await walk.check_accessible()
+
+
 async def test_a_token_is_dragged_to_another_element(world, walk_on):
     key = await waiting(world, "DRAG-1")
     walk = await walk_on(world)
@@ -177,9 +189,12 @@ async def test_who_was_called_and_who_called_lead_to_each_other_and_times_are_th
     await world.app.deploy(("outer.bpmn", outer), ("inner.bpmn", inner))
     key = await world.app.start("outer", {})
     await world.until_waits(key, "inside")
-    page = await (await walk_on(world, timezone_id="Asia/Tokyo")).go(f"/instances/{key}?tab=family")
+    walk = await walk_on(world, timezone_id="Asia/Tokyo")
+    page = await walk.go(f"/instances/{key}?tab=family")
+    await walk.check_accessible()
     await page.get_by_role("table", name="Calls").get_by_role("link").click()
     await expect(page.locator(".crumbs")).to_contain_text("inner")
+    await walk.check_accessible()
     await page.get_by_role("link", name=str(key)).first.click()
     await expect(page).to_have_url(re.compile(rf"/instances/{key}$"))
     moment = page.locator("time").first

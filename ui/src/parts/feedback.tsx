@@ -6,6 +6,7 @@ import type { Problem } from "@/base/api";
 import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Icon, type IconName } from "@/parts/icons";
+import { Scroll } from "@/parts/scroll";
 import { words } from "@/parts/words";
 
 export function Loading(): JSX.Element {
@@ -119,7 +120,7 @@ export function Toasts(): JSX.Element {
           <Icon name={one.kind === "problem" ? "alert" : "check"} />
           <div>
             <strong>{titleOf(one, t)}</strong>
-            {one.detail && <p>{one.detail}</p>}
+            {one.detail && <Scroll as="p" class="toast-detail" label={titleOf(one, t)}>{one.detail}</Scroll>}
           </div>
           <Button kind="ghost" icon="close" label={t.close} onClick={() => change(toasts.filter((each) => each !== one))} />
         </div>

@@ -11,6 +11,7 @@ import { Button } from "@/parts/button";
 import { JsonEditor, JsonView } from "@/parts/data";
 import { Empty, Loading, ProblemBox, Shown } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
+import { Scroll } from "@/parts/scroll";
 import { Fields } from "./fields";
 import { inputsOf, type Input } from "./inputs";
 import { Past } from "./past";
@@ -127,7 +128,7 @@ function Outcome({ evaluation }: { evaluation: Evaluation | null }): JSX.Element
     <Panel title={t.result} class="outcome">
       <div class="panel-body stack" role="status">
         {evaluation.when && <small>{t.shownPast(evaluation.when)}</small>}
-        <div class="outcome-value"><JsonView value={evaluation.output} /></div>
+        <Scroll class="outcome-value" label={t.result}><JsonView value={evaluation.output} /></Scroll>
         {evaluation.warnings.length > 0 && (
           <div class="stack">
             <h3>{t.warnings}</h3>

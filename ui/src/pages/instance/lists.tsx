@@ -10,6 +10,7 @@ import { Button } from "@/parts/button";
 import { Key, State, When } from "@/parts/data";
 import { Empty } from "@/parts/feedback";
 import { StateOfInstance } from "@/parts/instance-state";
+import { Scroll } from "@/parts/scroll";
 import { DataTable } from "@/parts/table";
 import { PublishDialog, RetryDialog, type Retry } from "@/pages/instance/dialogs";
 import type { Incident, Job, Now, Relative, Subscription } from "@/pages/instance/data";
@@ -44,7 +45,7 @@ export function Jobs({ now, model, onDone }: ListProps): JSX.Element {
           { id: "state", title: t.state, cell: (row) => <State state={row.state} label={states[row.state as keyof typeof states] ?? row.state} /> },
           { id: "attempts", title: t.attempts, align: "right", cell: (row) => row.retries },
           { id: "due", title: t.due, cell: (row) => (row.state === "SCHEDULED" ? <When at={row.runAt} /> : <span class="none">–</span>) },
-          { id: "error", title: t.lastError, isWide: true, cell: (row) => (row.errorMessage ? <pre class="cut">{row.errorMessage}</pre> : <span class="none">–</span>) },
+          { id: "error", title: t.lastError, isWide: true, cell: (row) => (row.errorMessage ? <Scroll as="pre" class="cut" label={t.lastError}>{row.errorMessage}</Scroll> : <span class="none">–</span>) },
           { id: "change", title: "", align: "right", cell: (row) => <Button role="operator" onClick={() => setRetry(retryOf(row, now))}>{row.state === "FAILED" ? t.resolve : t.changeRetries}</Button> },
         ]}
         empty={<Empty title={t.noJobs} icon="jobs">{t.noJobsNext}</Empty>}
@@ -103,7 +104,7 @@ export function Incidents({ now, model, onDone }: ListProps): JSX.Element {
         keyOf={(row) => row.incidentKey}
         columns={[
           { id: "element", title: t.element, isMain: true, cell: (row) => <div class="named"><span>{model?.elements.get(row.elementId)?.name ?? row.elementId}</span><small>{row.errorType.toLowerCase().replaceAll("_", " ")}</small></div> },
-          { id: "problem", title: t.problem, isWide: true, cell: (row) => <pre class="cut">{row.errorMessage}</pre> },
+          { id: "problem", title: t.problem, isWide: true, cell: (row) => <Scroll as="pre" class="cut" label={t.problem}>{row.errorMessage}</Scroll> },
           { id: "raised", title: t.raised, cell: (row) => <When at={row.creationTime} /> },
           { id: "act", title: "", align: "right", cell: (row) => <Button kind="primary" icon="retry" role="operator" onClick={() => setRetry({ incidentKey: row.incidentKey, isJob: row.jobKey !== null })}>{t.resolve}</Button> },
         ]}

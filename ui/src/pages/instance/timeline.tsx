@@ -10,6 +10,7 @@ import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Badge, JsonShort, When } from "@/parts/data";
 import { Empty, Shown } from "@/parts/feedback";
+import { Scroll } from "@/parts/scroll";
 import { words as partWords } from "@/parts/words";
 import type { Change, Entry } from "@/pages/instance/data";
 import { linesOf, type Line } from "@/pages/instance/story";
@@ -67,7 +68,7 @@ function Lines({ entries, element, onElement }: { entries: Entry[]; element: str
               {line.isInterrupted && <Badge tone="muted">{t.interrupted}</Badge>}
               {line.tookMs !== undefined && <span class="soft duration">{span(line.tookMs)}</span>}
             </p>
-            {line.entry.message && line.kind === "remark" && <pre class="story-message">{line.entry.message}</pre>}
+            {line.entry.message && line.kind === "remark" && <Scroll as="pre" class="story-message" label={t.problem}>{line.entry.message}</Scroll>}
             {line.changes.length > 0 && <Changes changes={line.changes} t={t} />}
           </div>
         </li>
@@ -139,7 +140,7 @@ function Changes({ changes, t }: { changes: Change[]; t: Words }): JSX.Element {
     return <p class="changed" title={t.unknownValue}>{changes.map(({ name }, index) => <code key={name + index}>{name}</code>)}</p>;
   }
   return (
-    <table class="changes">
+    <Scroll class="changes-box" label={t.variables}><table class="changes">
       <thead><tr><th scope="col">{t.name}</th><th scope="col">{t.before}</th><th scope="col">{t.after}</th></tr></thead>
       <tbody>
         {changes.map((change, index) => (
@@ -150,6 +151,6 @@ function Changes({ changes, t }: { changes: Change[]; t: Words }): JSX.Element {
           </tr>
         ))}
       </tbody>
-    </table>
+    </table></Scroll>
   );
 }

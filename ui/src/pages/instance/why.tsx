@@ -8,6 +8,7 @@ import { Link } from "@/base/route";
 import { number, useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Badge, When } from "@/parts/data";
+import { Scroll } from "@/parts/scroll";
 import { PublishDialog, RetryDialog, type Retry } from "@/pages/instance/dialogs";
 import type { ActiveElement, Now, Subscription } from "@/pages/instance/data";
 import { words, type Words } from "@/pages/instance/words";
@@ -41,7 +42,7 @@ export function Why({ instance, now, model, onDone, onMove }: WhyProps): JSX.Ele
             <p>
               <strong>{t.waitsAt(element.elementName || element.elementId)}</strong> {count > 1 && <Badge tone="active">× {number(count)}</Badge>} <Sentence element={element} now={now} model={model} />
             </p>
-            {incident && <pre class="why-problem">{incident.errorMessage}</pre>}
+            {incident && <Scroll as="pre" class="why-problem" label={t.problem}>{incident.errorMessage}</Scroll>}
             <div class="row">
               {incident && <Button kind="primary" icon="retry" role="operator" onClick={() => setRetrying({ incidentKey: incident.incidentKey, isJob: incident.jobKey !== null })}>{t.resolve}</Button>}
               {message && <Button icon="message" role="operator" onClick={() => setPublishing(message)}>{t.publish}</Button>}

@@ -8,6 +8,7 @@ import { number, useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Dialog, Field } from "@/parts/dialog";
 import type { Filtered } from "@/parts/filters";
+import { Scroll } from "@/parts/scroll";
 import { words as partWords } from "@/parts/words";
 import { changesOf, useChanges, type Changes } from "@/pages/jobs/change";
 import { serverFilter } from "@/pages/jobs/data";
@@ -129,7 +130,7 @@ function HowFar({ far, total, isOver }: { far: Far; total: number | undefined; i
     <div class="stack job-far">
       <progress max={Math.max(1, total ?? at)} {...(total === undefined && !isOver ? {} : { value: isOver ? Math.max(1, total ?? at) : at })} aria-label={text} />
       <p role="status">{text}{far.failed.length > 0 && ` · ${t.failedSome(far.failed.length)}`}</p>
-      {far.failed.length > 0 && <ul class="job-failures">{far.failed.map(({ key, why }) => <li key={key}><code>{key}</code> {why}</li>)}</ul>}
+      {far.failed.length > 0 && <Scroll as="ul" class="job-failures" label={t.failedSome(far.failed.length)}>{far.failed.map(({ key, why }) => <li key={key}><code>{key}</code> {why}</li>)}</Scroll>}
     </div>
   );
 }

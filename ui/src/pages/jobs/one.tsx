@@ -12,6 +12,7 @@ import { Button } from "@/parts/button";
 import { Badge, JsonView, Key, Pairs, When } from "@/parts/data";
 import { Shown, toast, toastProblem } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
+import { Scroll } from "@/parts/scroll";
 import { ChangeDialog } from "@/pages/jobs/change";
 import { gist, type Job, type JobAttempt, type JobDetails, type JobState, type Queues, type RelatedJob } from "@/pages/jobs/data";
 import { FlowPanel } from "@/pages/jobs/flow";
@@ -101,7 +102,7 @@ function ErrorPanel({ job }: { job: Job }): JSX.Element {
         {job.errorMessage.trim() !== line && (
           <details open={job.state === "FAILED"}>
             <summary>{t.trace}</summary>
-            <pre class="job-trace" tabIndex={0} aria-label={t.trace}>{job.errorMessage}</pre>
+            <Scroll as="pre" class="job-trace" label={t.trace}>{job.errorMessage}</Scroll>
           </details>
         )}
       </div>
@@ -125,7 +126,7 @@ function AttemptsPanel({ attempts, isFailed }: { attempts: JobAttempt[]; isFaile
             {each.message.trim() !== gist(each.message) && (
               <details open={isFailed && index === 0}>
                 <summary>{t.trace}</summary>
-                <pre class="job-trace" tabIndex={0} aria-label={t.trace}>{each.message}</pre>
+                <Scroll as="pre" class="job-trace" label={t.trace}>{each.message}</Scroll>
               </details>
             )}
           </li>

@@ -10,6 +10,7 @@ import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Badge, JsonEditor, JsonView } from "@/parts/data";
 import { Empty, ProblemBox, toast } from "@/parts/feedback";
+import { Scroll } from "@/parts/scroll";
 import { FeelField } from "./editor";
 import { EXAMPLES, type Example } from "./examples";
 import { words } from "./words";
@@ -121,7 +122,7 @@ function Answer({ answer }: { answer: FeelAnswer }): JSX.Element {
   }
   return (
     <div class="stack">
-      <div class="feel-value"><JsonView value={answer.result ?? null} /></div>
+      <Scroll class="feel-value" label={t.result}><JsonView value={answer.result ?? null} /></Scroll>
       <div class="row">
         {answer.type && <Badge tone="active">{answer.type}</Badge>}
         {answer.text !== JSON.stringify(answer.result) && <code class="feel-text">{answer.text}</code>}

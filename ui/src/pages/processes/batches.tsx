@@ -10,6 +10,7 @@ import { Key, State, When } from "@/parts/data";
 import { confirm } from "@/parts/dialog";
 import { Empty, toast } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
+import { Scroll } from "@/parts/scroll";
 import { DataTable } from "@/parts/table";
 import { words } from "@/pages/processes/words";
 import "@/pages/processes/processes.css";
@@ -75,10 +76,10 @@ function HowFar({ batch }: { batch: BatchOperation }): JSX.Element {
       {failed > 0 && (
         <details>
           <summary class="bad">{t.failedSome(failed)}</summary>
-          <ul class="failures">
+          <Scroll as="ul" class="failures" label={t.failedSome(failed)}>
             {failures.data?.items.map((item) => <li key={item.itemKey}><code>{item.itemKey}</code> {item.errorMessage}</li>)}
             {failed > SHOWN_MAX && <li>… {number(failed)}</li>}
-          </ul>
+          </Scroll>
         </details>
       )}
     </div>

@@ -11,6 +11,7 @@ import { Button } from "@/parts/button";
 import { Dialog, Field } from "@/parts/dialog";
 import { ProblemBox, Shown } from "@/parts/feedback";
 import { useAct } from "@/base/ask";
+import { Scroll } from "@/parts/scroll";
 import { filterOf, isExact, versionsOf, type InstanceFilters } from "@/pages/processes/data";
 import type { Of } from "@/pages/processes/instances";
 import { words } from "@/pages/processes/words";
@@ -204,9 +205,9 @@ function ProgressOf({ progress }: { progress: Progress }): JSX.Element {
       <progress max={total} value={done + failed.length} aria-label={t.progress(done, total)} />
       <p role="status">{t.progress(done, total)}{failed.length > 0 && ` · ${t.failedSome(failed.length)}`}</p>
       {failed.length > 0 && (
-        <ul class="failures">
+        <Scroll as="ul" class="failures" label={t.failedSome(failed.length)}>
           {failed.map(({ key, why }) => <li key={key}><code>{key}</code> {why}</li>)}
-        </ul>
+        </Scroll>
       )}
     </div>
   );
