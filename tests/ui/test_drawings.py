@@ -21,6 +21,7 @@ LANES = """<?xml version="1.0" encoding="UTF-8"?>
   <collaboration id="both">
     <participant id="shop" name="Магазин" processRef="заказ" /><participant id="buyer" name="Покупатель" />
   </collaboration>
+  <category id="kinds"><categoryValue id="by-hand" value="Руками" /></category>
   <process id="заказ" name="Заказ" isExecutable="true">
     <laneSet id="lanes">
       <lane id="office" name="Контора">
@@ -32,8 +33,9 @@ LANES = """<?xml version="1.0" encoding="UTF-8"?>
       </childLaneSet></lane>
     </laneSet>
     <startEvent id="начало" /><sequenceFlow id="f1" sourceRef="начало" targetRef="проверить" />
-    <manualTask id="проверить" /><sequenceFlow id="f2" sourceRef="проверить" targetRef="собрать" />
-    <manualTask id="собрать" /><sequenceFlow id="f3" sourceRef="собрать" targetRef="конец" />
+    <manualTask id="проверить"><categoryValueRef>by-hand</categoryValueRef></manualTask><sequenceFlow id="f2" sourceRef="проверить" targetRef="собрать" />
+    <manualTask id="собрать"><categoryValueRef>by-hand</categoryValueRef></manualTask>
+    <group id="hands" categoryValueRef="by-hand" /><group id="nothing" /><sequenceFlow id="f3" sourceRef="собрать" targetRef="конец" />
     <endEvent id="конец" />
   </process>
 </definitions>"""
@@ -41,6 +43,7 @@ WITHIN = {
     "office": ("начало", "проверить", "конец"),
     "store": ("packing", "empty"),
     "packing": ("собрать",),
+    "hands": ("проверить", "собрать"),
     "shop": ("office", "store"),
 }
 SOME = 10
@@ -117,4 +120,6 @@ async def test_lanes_and_names_of_every_script_are_drawn_where_a_file_has_no_dra
             top, bottom = boxes[outer]["y"], boxes[outer]["y"] + boxes[outer]["height"]
             assert top <= boxes[name]["y"] + 1, (outer, name)
             assert boxes[name]["y"] + boxes[name]["height"] <= bottom + 1, (outer, name)
+    await expect(page.locator('.diagram [data-element-id="hands_label"]')).to_have_text("Руками")
+    await expect(page.locator('.diagram [data-element-id="nothing"]')).to_be_visible()
     assert boxes["office"]["y"] + boxes["office"]["height"] <= boxes["store"]["y"] + 2

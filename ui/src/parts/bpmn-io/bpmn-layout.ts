@@ -1,5 +1,6 @@
 // A drawing for BPMN files that have none: columns from left to right, sub-processes open, lanes and pools below each other.
 
+import { framesOf, LABEL, overhang } from "./groups";
 import { lanesOf, levelsOf, type Lane } from "./lanes";
 import { layers, type Band, type Box, type GraphEdge, type GraphNode, type Laid, type Point } from "./layers";
 
@@ -80,6 +81,7 @@ function scope(container: Element): Scene {
   for (const [host, events] of hosts) attach(scene, host, events, edges);
   for (const [id, part] of inner) put(scene, shifted(part, (scene.boxes.get(id)?.x ?? 0) + PADDING, (scene.boxes.get(id)?.y ?? 0) + PADDING));
   annotate(scene, container, elements);
+  frame(scene, container);
   return scene;
 }
 
@@ -188,6 +190,17 @@ function annotate(scene: Scene, container: Element, elements: Element[]): void {
   }
 }
 
+/** Groups are frames around what stands already; there has to be room for them. */
+function frame(scene: Scene, container: Element): void {
+  const frames = framesOf(container, scene.boxes, scene.height);
+  if (frames.size === 0) return;
+  for (const [id, box] of frames) scene.boxes.set(id, box);
+  const { x, y } = overhang(frames);
+  Object.assign(scene, shifted(scene, x, y));
+  scene.width = Math.max(scene.width + x, ...[...frames.values()].map((box) => box.x + box.width + x));
+  scene.height = Math.max(scene.height + y, ...[...frames.values()].map((box) => box.y + box.height + y));
+}
+
 /** The left side of what a note belongs to. */
 function above(scene: Scene, note: Element, associations: Element[]): number {
   for (const association of associations) {
@@ -243,6 +256,7 @@ function collaboration(root: Element, definitions: Element): Scene {
     const other = all.boxes.get((flow.getAttribute("targetRef") ?? "").replace(/^.*:/, ""));
     if (flow.id && one && other) all.edges.set(flow.id, between(one, other));
   }
+  for (const [id, box] of framesOf(root, all.boxes, y)) all.boxes.set(id, { ...box, x: Math.max(box.x, LEFT - PADDING) });
   return all;
 }
 
@@ -296,9 +310,18 @@ function shape(document: XMLDocument, id: string, box: Box): Element {
   const element = document.getElementById(id) ?? document.querySelector(`[id="${CSS.escape(id)}"]`);
   if (element && CONTAINERS.has(element.localName)) made.setAttribute("isExpanded", "true");
   if (element?.localName === "participant" || element?.localName === "lane") made.setAttribute("isHorizontal", "true");
-  const bounds = made.appendChild(document.createElementNS(DC, "dc:Bounds"));
-  for (const [name, value] of Object.entries(box)) bounds.setAttribute(name, String(Math.round(value)));
+  made.append(boundsOf(document, box));
+  if (element?.localName === "group") {
+    const label = made.appendChild(document.createElementNS(BPMNDI, "bpmndi:BPMNLabel"));
+    label.append(boundsOf(document, { ...box, y: box.y - LABEL, height: LABEL - 4 }));
+  }
   return made;
+}
+
+function boundsOf(document: XMLDocument, box: Box): Element {
+  const bounds = document.createElementNS(DC, "dc:Bounds");
+  for (const [name, value] of Object.entries(box)) bounds.setAttribute(name, String(Math.round(value)));
+  return bounds;
 }
 
 function edge(document: XMLDocument, id: string, points: Point[]): Element {
