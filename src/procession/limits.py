@@ -44,6 +44,7 @@ KEY_BLOCK: Final = 100_000
 CALLER_KEYS: Final = 100_000  # kept for rows in transactions of callers; a start takes two
 SEARCH_LIMIT_MAX: Final = 10_000  # records of one page over HTTP, as in Camunda 8
 SEARCH_MATCHES_MAX: Final = 10_000  # matches that are counted, and put into another order than that of their keys
+BATCH_JOBS_MAX: Final = 10_000  # jobs that one batch changes: their keys stand in its row, and are read at each turn
 SEARCH_ROWS_MAX: Final = 100_000  # rows that one search looks at: about a second
 SEARCH_VARIABLES_MAX: Final = 3  # variables that one search of instances compares
 INSTANCES_LOOK_MAX: Final = 25_000  # instances that one search looks at: 40 ms of a processor, 9,000 buffers

@@ -41,6 +41,11 @@ def test_a_batch_is_begun_shown_and_worked_off_and_the_ended_are_deleted(shop: S
     assert (begun["total"], begun["state"]) == (2, "ACTIVE")
     key = begun["batchKey"]
     assert "0" in command("batches").out
+    command("batches", key, "--suspend")
+    assert command("batches", key, "--json").json["state"] == "SUSPENDED"
+    assert command("batches", key, "--suspend", "--resume").code == 2
+    command("batches", key, "--resume")
+    assert command("batches", key, "--json").json["state"] == "ACTIVE"
     command("batches", key, "--cancel")
     assert command("batches", key, "--json").json["state"] == "CANCELED"
     assert command("batches", key, "--cancel").code == 1

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from procession.app.batches import Batch
-from procession.errors import InvalidValue, NotFound
+from procession.errors import Conflict, InvalidValue, NotFound
 from procession.testing.bpmn import process
 from tests.operations.stage import MINUTE, Stage
 
@@ -164,3 +164,62 @@ async def test_items_are_done_once_even_if_a_process_that_was_declared_dead_goes
     await other.app.close()
     assert abandoned is not None
     await abandoned.store.close()
+
+
+async def test_a_suspended_batch_stops_at_the_next_item_and_goes_on_after_a_restart(stage: Stage):
+    await _start_many(stage, 30)
+    batch = await stage.app.batch("cancel", per_second=20)
+    await stage.app.run_until_idle()
+    for _ in range(5):
+        await stage.pass_time(50)
+    await stage.app.suspend_batch(batch)
+    begun = await stage.app.batch_progress(batch)
+    assert (begun.state, 0 < begun.done < 12) == ("SUSPENDED", True)
+    await stage.pass_time(60 * SECOND)
+    assert (await stage.app.batch_progress(batch)).done == begun.done
+    with pytest.raises(Conflict, match="found it suspended"):
+        await stage.app.suspend_batch(batch)
+    with pytest.raises(Conflict, match="under way"):
+        await stage.app.retry_batch(batch)
+    if not stage.url.startswith("memory"):
+        await stage.app.close()
+        stage = await _restarted(stage)
+        await stage.pass_time(60 * SECOND)
+        assert (await stage.app.batch_progress(batch)).done == begun.done
+    await stage.app.resume_batch(batch)
+    found = await _ended(stage, batch)
+    assert (found.state, found.done, found.failed) == ("COMPLETED", 30, 0)
+    with pytest.raises(Conflict, match="found it completed"):
+        await stage.app.resume_batch(batch)
+    await stage.app.close()
+
+
+async def _restarted(stage: Stage) -> Stage:
+    """Another process on the same database, at the same time."""
+    again = Stage(stage.url)
+    again.now = stage.now
+    await again.open()
+    return again
+
+
+async def test_many_jobs_are_changed_and_those_that_cannot_be_are_errors(stage: Stage):
+    await stage.deploy(process("shop").start().service("pay").end())
+    for _ in range(5):
+        await stage.start("shop")
+    jobs = [row.job_key for row in await stage.app.jobs(type="pay")]
+    batch = await stage.app.update_jobs(jobs, priority=7, retries=9)
+    found = await _ended(stage, batch)
+    assert (found.kind, found.state, found.total, found.done, found.failed) == ("update-jobs", "COMPLETED", 5, 5, 0)
+    rows = [await stage.app.stored_job(key) for key in jobs]
+    assert {(row.priority, row.retries) for row in rows} == {(7, 9)}
+    found = await _ended(stage, await stage.app.update_jobs(jobs, timeout="5m"))
+    assert (found.done, found.failed) == (0, 5)
+    errors = await stage.app.batch_errors(found.batch_key)
+    assert [error.key for error in errors] == jobs
+    assert "a remote worker holds" in errors[0].message
+    with pytest.raises(InvalidValue, match="retries, timeout or priority"):
+        await stage.app.update_jobs(jobs)
+    with pytest.raises(InvalidValue, match="BATCH_JOBS_MAX"):
+        await stage.app.update_jobs([], priority=1)
+    with pytest.raises(NotFound):
+        await stage.app.update_jobs([jobs[0] + 99_999], priority=1)

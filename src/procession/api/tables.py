@@ -42,11 +42,8 @@ PAGES = (page_overview, page_definitions, page_instances, page_messages, page_to
 
 # What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
 NOT_SERVED: tuple[tuple[str, str, str], ...] = (
-    ("POST", "/batch-operations/{key}/suspension", "suspendBatchOperation"),
-    ("POST", "/batch-operations/{key}/resumption", "resumeBatchOperation"),
     ("POST", "/correlated-message-subscriptions/search", "searchCorrelatedMessageSubscriptions"),
     ("POST", "/documents/{key}/links", "createDocumentLink"),
-    ("POST", "/jobs/batch-update", "updateJobsBatchOperation"),
     ("GET", "/jobs/statistics/global", "getGlobalJobStatistics"),
     ("POST", "/jobs/statistics/{kind}", "getJobStatistics"),
     ("POST", "/process-instances/{key}/business-id-assignment", "assignProcessInstanceBusinessId"),

@@ -22,13 +22,20 @@ from procession.app.batches import (
 )
 from procession.app.inspection import Inspection
 from procession.app.views import View
+from procession.app.working import Span, adjustment
 from procession.core import MigrationFinding
 from procession.core.commands import Activate, Migrate, Modify, Move, Suspend
 from procession.engine.batches import BatchRequest
+from procession.engine.job_updates import JobUpdate
 from procession.engine.restarts import Plan, Restart
 from procession.engine.values import plain_variables
 from procession.errors import Conflict, InvalidValue, NotFound
-from procession.limits import PAGE_MAX
+from procession.jobs.kinds import JobKind
+from procession.limits import BATCH_JOBS_MAX, PAGE_MAX
+from procession.store.rows import InstanceFilter, JobFilter, StoredJob
+
+UPDATE = "update-jobs"  # the kind of batch that changes jobs
+OF_PROCESSES = (JobKind.SERVICE, JobKind.LISTENER)
 
 
 class Finding(View, frozen=True, kw_only=True):
@@ -247,6 +254,51 @@ class Operations(Inspection):
             message = f"Batch {batch_key} is over already"
             raise Conflict(message)
 
+    async def suspend_batch(self, batch_key: int) -> None:
+        """Let a batch rest: nothing more of it begins, whatever process works, until it is resumed.
+
+        What somebody carries out just now is done. Raises NotFound, Conflict when it is not under way.
+        """
+        await self.batch_progress(batch_key)
+        if not await self._store.suspend_batch(batch_key):
+            message = f"Expected batch {batch_key} to be under way, found it {await self._batch_state(batch_key)}"
+            raise Conflict(message)
+
+    async def resume_batch(self, batch_key: int) -> None:
+        """Let a suspended batch go on. Raises NotFound, Conflict when it is not suspended."""
+        found = await self.batch_progress(batch_key)
+        if not await self._engine.resume_batch(batch_key, tenant=found.tenant_id):
+            message = f"Expected batch {batch_key} to be suspended, found it {await self._batch_state(batch_key)}"
+            raise Conflict(message)
+
+    async def update_jobs(
+        self,
+        job_keys: Sequence[int],
+        *,
+        retries: int | None = None,
+        timeout: Span | None = None,  # noqa: ASYNC109 - how long the leases are, not the call
+        priority: int | None = None,
+        per_second: float = 0,
+    ) -> int:
+        """Change many jobs of processes as ``update_job`` does one; the key of the batch, which goes on by itself.
+
+        What cannot be changed is an error of the batch. At most 10,000 jobs. Raises InvalidValue, NotFound.
+        """
+        keys = sorted({arguments.key(key, "job_keys") for key in job_keys})
+        if not 0 < len(keys) <= BATCH_JOBS_MAX:
+            message = f"Expected 1 to {BATCH_JOBS_MAX} jobs (BATCH_JOBS_MAX), found {len(keys)}"
+            raise InvalidValue(message)
+        if retries is None and timeout is None and priority is None:
+            message = "Expected retries, timeout or priority to change, found none of them"
+            raise InvalidValue(message)
+        change = adjustment(0, retries=retries, timeout=timeout, priority=priority)
+        await self._check_jobs(keys)
+        update = JobUpdate(keys, change.lease_ms, change.retries, change.priority)
+        request = BatchRequest(
+            InstanceFilter(tenant=self._tenant), per_second=arguments.rate(per_second, "per_second"), update=update
+        )
+        return await self._engine.begin_batch(UPDATE, request, tenant=self._tenant)
+
     # -- internal -------------------------------------------------------------------------------------------------
     async def _batch_request(self, kind: str, which: Which | None, how: How, per_second: float) -> BatchRequest:
         """What a batch is to do. Raises InvalidValue, NotFound."""
@@ -255,6 +307,20 @@ class Operations(Inspection):
             await self._engine.obtain_definition(command.definition, self._tenant)
         meant = filter_of(kind, cast("Which", arguments.mapping(which, "which")), self._tenant)
         return BatchRequest(meant, command, arguments.rate(per_second, "per_second"))
+
+    async def _batch_state(self, batch_key: int) -> str:
+        return (await self.batch_progress(batch_key)).state.lower()
+
+    async def _check_jobs(self, keys: Sequence[int]) -> None:
+        """Are these jobs of processes, and of this tenant? Raises NotFound."""
+        for key in keys:
+            rows = await self._store.list_jobs(JobFilter(after=key - 1, limit=1))
+            if not rows or rows[0].key != key or rows[0].kind not in OF_PROCESSES or not self._is_theirs(rows[0]):
+                message = f"Expected a job of a process with key {key}, found none: it was completed or canceled"
+                raise NotFound(message)
+
+    def _is_theirs(self, job: StoredJob) -> bool:
+        return self._tenant in ("", job.tenant)
 
     async def _element_instances(self, instance: int, named: Sequence[str | int]) -> list[int]:
         """Keys of element instances; an element id stands for all of them that are active. Raises NotFound."""

@@ -76,6 +76,9 @@ class SyncVerbs:
     batch_progress = Face(Operations.batch_progress)
     batch_errors = Face(Operations.batch_errors)
     cancel_batch = Face(Operations.cancel_batch)
+    suspend_batch = Face(Operations.suspend_batch)
+    resume_batch = Face(Operations.resume_batch)
+    update_jobs = Face(Operations.update_jobs)
 
     # -- user tasks and forms -------------------------------------------------------------------------------------
     user_tasks = Face(UserTasks.user_tasks)

@@ -183,13 +183,8 @@ class Working(Inspection):
         lease: int = 0,
     ) -> None:
         """Change a job: attempts left, the time its lease still has, priority. Raises NotFound, Conflict."""
-        change = JobAdjustment(
-            key=arguments.key(job_key, "job_key"),
-            lease=lease,
-            lease_ms=-1 if timeout is None else _lease_ms(timeout, least=0),
-            retries=-1 if retries is None else arguments.whole(retries, "retries", 1, RETRIES_MAX),
-            priority=None if priority is None else arguments.whole(priority, "priority", -PRIORITY_MAX, PRIORITY_MAX),
-        )
+        key = arguments.key(job_key, "job_key")
+        change = adjustment(key, lease=lease, retries=retries, timeout=timeout, priority=priority)
         if self._tenant:
             await self.stored_job(job_key)
         await self._adjust(change)
@@ -233,6 +228,24 @@ class Working(Inspection):
         """Whether a job's priority has been made its place in line."""
         details = await self._store.job(job_key)
         return details is not None and details.options is not None and bool(details.options.ageing_ms)
+
+
+def adjustment(
+    key: int,
+    *,
+    lease: int = 0,
+    retries: int | None = None,
+    timeout: Span | None = None,
+    priority: int | None = None,
+) -> JobAdjustment:
+    """What somebody changes about a job. Raises InvalidValue."""
+    return JobAdjustment(
+        key=key,
+        lease=lease,
+        lease_ms=-1 if timeout is None else _lease_ms(timeout, least=0),
+        retries=-1 if retries is None else arguments.whole(retries, "retries", 1, RETRIES_MAX),
+        priority=None if priority is None else arguments.whole(priority, "priority", -PRIORITY_MAX, PRIORITY_MAX),
+    )
 
 
 def _fence(job_key: int, lease: int) -> dict[int, int] | None:

@@ -135,6 +135,8 @@ def batches(
     *,
     key: Annotated[int, typer.Argument(metavar="[BATCH]", help="One: with its errors.", show_default=False)] = 0,
     cancel: Annotated[bool, typer.Option("--cancel", help="Begin no more of it.")] = False,
+    suspend: Annotated[bool, typer.Option("--suspend", help="Let it rest.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Let it go on that rests.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Do its failed items again, as another batch.")] = False,
     wait: Wait = False,
     after: Annotated[
@@ -146,16 +148,20 @@ def batches(
 
     How many items are done, how many failed; of one batch also why.
     """
-    if (cancel or retry or wait) and not key:
+    if (cancel or suspend or resume or retry or wait) and not key:
         message = "Name the batch by its key"
         raise typer.BadParameter(message)
-    if cancel and (retry or wait):
-        message = "Say either --cancel, or --retry or --wait"
+    if (cancel or suspend) + (resume or retry or wait) > 1 or (cancel and suspend) or (resume and retry):
+        message = "Say one of --cancel, --suspend, --resume and --retry; --wait goes with --resume and --retry"
         raise typer.BadParameter(message)
 
     async def work(app: Procession) -> None:
         if cancel:
             await app.cancel_batch(key)
+        if suspend:
+            await app.suspend_batch(key)
+        if resume:
+            await app.resume_batch(key)
         if retry:
             await _follow(app, await app.retry_batch(key), wait=wait)
         elif wait:
@@ -188,7 +194,7 @@ async def _show_one(app: Procession, row: Batch, after: int, limit: int) -> None
         return
     _table([row])
     _show_errors(errors, limit)
-    if row.failed and row.state != "ACTIVE":
+    if row.failed and row.state not in {"ACTIVE", "SUSPENDED"}:
         screen.note((f"procession batches {row.batch_key} --retry does the failed items again", "dim"))
 
 

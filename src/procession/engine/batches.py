@@ -15,6 +15,7 @@ import msgspec
 from procession.core.commands import AnyCommand, ResolveIncident, Resume
 from procession.engine.definitions import Definitions
 from procession.engine.delivery import Delivery
+from procession.engine.job_updates import JobUpdate, update_jobs
 from procession.engine.keys import KeyStock
 from procession.engine.outbox import Announcer
 from procession.engine.restarts import Plan, Restart, plan_restart
@@ -51,11 +52,12 @@ class Giving(Protocol):
 
 
 class BatchRequest(msgspec.Struct, omit_defaults=True):
-    """What to do with which instances. ``command`` None: delete them."""
+    """What to do with which instances, or jobs. ``command`` None: delete them; with ``update``: change these jobs."""
 
     which: InstanceFilter
     command: AnyCommand | Restart | None = None
     per_second: float = 0  # items emitted a second at most; 0: as fast as they are done
+    update: JobUpdate | None = None
 
 
 class BatchItem(msgspec.Struct):
@@ -130,13 +132,22 @@ class Batches:
             message = f"Expected a batch with key {batch}, found none"
             raise NotFound(message)
         row = rows[0]
-        if row.state == BatchState.ACTIVE or row.open:
+        if row.state in {BatchState.ACTIVE, BatchState.SUSPENDED} or row.open:
             message = f"Batch {batch} is under way: cancel it, or wait for its end, before its failed items are retried"
             raise Conflict(message)
         if not row.failed:
             message = f"Batch {batch} has no failed items to retry"
             raise Conflict(message)
         return await self.begin(row.kind, _decode_request(row.request), row.tenant, retry_of=batch)
+
+    async def resume(self, batch: int, tenant: str) -> bool:
+        """Let a suspended batch go on; False if it is not suspended."""
+        await self._keys.enough()
+        turn = _job(self._keys.keys.take(), TURN, encode_json(batch), tenant=tenant)
+        if not await self._store.resume_batch(batch, turn):
+            return False
+        self._announcer.announce(FOLLOW_UP_QUEUE)
+        return True
 
     async def try_out(self, request: BatchRequest, limit: int) -> tuple[int, list[tuple[int, str]]]:
         """How many items there are, and why some of the first ``limit`` would fail. Changes nothing."""
@@ -192,7 +203,11 @@ class Batches:
                 self._announcer.announce_all(await self._store.hasten(item.instance))
 
     async def _turn(self, job: Delivery) -> bool:
-        """Emit the next items if not too many are under way; the batch is over when none is left."""
+        """Emit the next items if not too many are under way; the batch is over when none is left.
+
+        A turn ends where the batch is suspended: resuming it makes another one. Where two meet after that, one of them
+        finds the cursor moved on, and ends.
+        """
         rows = await self._store.batches(keys=[msgspec.json.decode(job.args, type=int)])
         if not rows or rows[0].state != BatchState.ACTIVE:
             return False
@@ -204,7 +219,8 @@ class Batches:
             moment = Moment(row.created_at, row.key)
             page = await self._page(request, row.cursor, size, row.retry_of, moment)
         advance = await self._advance(row, request, page)
-        await self._store.advance_batch(advance)
+        if not await self._store.advance_batch(advance):
+            return False
         if advance.jobs:
             self._announcer.announce(FOLLOW_UP_QUEUE)
         if advance.ended:
@@ -215,7 +231,10 @@ class Batches:
     async def _advance(self, row: StoredBatch, request: BatchRequest, page: Page) -> BatchAdvance:
         """The rows of the next items."""
         advance = BatchAdvance(key=row.key, cursor=row.cursor, to=page.to, open=row.open)
-        if request.command is None:
+        if request.update is not None:
+            advance.done = [item for item, _ in page.items]
+            advance.errors = await update_jobs(self._store, request.update, advance.done)
+        elif request.command is None:
             advance.deletes = [item for item, _ in page.items]
         else:
             await self._keys.enough()
@@ -237,6 +256,9 @@ class Batches:
         which = request.which
         if retry_of:
             return await self._page_of_errors(request, cursor, size, retry_of)
+        if request.update is not None:
+            keys = request.update.after(cursor, size)
+            return Page([(key, 0) for key in keys], keys[-1] if keys else cursor, len(keys) < size)
         if isinstance(request.command, ResolveIncident):
             incidents = await self._store.list_incidents(
                 process_id=which.process_id, tenant=which.tenant, after=cursor, limit=size

@@ -249,6 +249,10 @@ class Operations(Requests):
         """Begin an operation over many instances; its key. Raises Conflict, Unavailable."""
         return await self._batches.begin(kind, request, tenant)
 
+    async def resume_batch(self, batch: int, *, tenant: str = "") -> bool:
+        """Let a suspended batch go on; False if it is not suspended."""
+        return await self._batches.resume(batch, tenant)
+
     async def retry_batch(self, batch: int, *, tenant: str = "") -> int:
         """Do the failed items of a batch again, as another batch; its key. Raises NotFound, Conflict, Unavailable."""
         return await self._batches.retry(batch, tenant)

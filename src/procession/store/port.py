@@ -401,7 +401,7 @@ class Store(Queue, Watching, Protocol):
         """Emit the next items and say where the batch stands, in one transaction; False if it stands elsewhere.
 
         Jobs of earlier items that are FAILED become errors and are deleted. Of ``deletes`` what cannot be deleted is an
-        error. An ended or canceled batch is not advanced.
+        error, and so are ``errors``. An ended, canceled or suspended batch is not advanced.
         """
         ...
 
@@ -410,7 +410,21 @@ class Store(Queue, Watching, Protocol):
         ...
 
     async def end_batch(self, batch: int) -> bool:
-        """Cancel a batch: no more items are emitted. False if it is over or not there."""
+        """Cancel a batch: no more items are emitted. False if it is over or not there.
+
+        Of a suspended one the items that were emitted and have not begun are taken back.
+        """
+        ...
+
+    async def suspend_batch(self, batch: int) -> bool:
+        """Let a batch rest: no more items are emitted, and those that nobody holds are SUSPENDED.
+
+        False if it is not under way.
+        """
+        ...
+
+    async def resume_batch(self, batch: int, turn: NewJob) -> bool:
+        """Let a suspended batch go on, with the job that emits its items; False if it is not suspended."""
         ...
 
     async def delete_batches(self, *, ended_before: int, limit: int) -> int:

@@ -10,14 +10,16 @@ from msgspec import UNSET, Meta, UnsetType
 
 from procession.api.endpoints import Call, Endpoint, Load
 from procession.api.problems import Problem
-from procession.api.roles import Role
-from procession.api.search import Found, Record, Request, Rows, Search, Source, Specials, Text, holds, search
+from procession.api.roles import Role, tenant_of
+from procession.api.search import Found, Record, Request, Rows, Search, Source, Specials, Text, holds, matching, search
 from procession.api.verbs.instances import InstanceFilter
+from procession.api.verbs.jobs import Changeset, JobFilter, checked_changes, job_source
 from procession.api.verbs.running import MappingInstruction
 from procession.api.words import BATCH_ITEM_STATES, BATCH_STATES, key_of
 from procession.app.batches import Batch, Which
+from procession.app.operations import UPDATE
 from procession.errors import NotFound
-from procession.limits import PAGE_MAX
+from procession.limits import BATCH_JOBS_MAX, PAGE_MAX
 
 GROUP = "Batch operation"
 TYPES = {
@@ -29,6 +31,7 @@ TYPES = {
     "restart": "RESTART_PROCESS_INSTANCE",
     "suspend": "SUSPEND_PROCESS_INSTANCE",
     "resume": "RESUME_PROCESS_INSTANCE",
+    UPDATE: "UPDATE_JOB",
 }
 
 
@@ -77,6 +80,14 @@ class Created(Record):
 
     batch_operation_key: str
     batch_operation_type: str
+
+
+class UpdateJobs(Request):
+    """Which jobs, and what changes about them."""
+
+    filter: JobFilter
+    changeset: Changeset
+    operation_reference: int | UnsetType = UNSET
 
 
 class BatchError(Record):
@@ -278,6 +289,38 @@ async def cancel_batch(call: Call) -> None:
     await call.desk.app.cancel_batch(batch.batch_key)
 
 
+async def suspend_batch(call: Call) -> None:
+    """Let it rest."""
+    batch = await _the_batch(call)
+    await call.desk.app.suspend_batch(batch.batch_key)
+
+
+async def resume_batch(call: Call) -> None:
+    """Let it go on."""
+    batch = await _the_batch(call)
+    await call.desk.app.resume_batch(batch.batch_key)
+
+
+async def update_jobs(call: Call) -> Created:
+    """Change the jobs that fit now. Raises Problem for a filter that says nothing, or means too many."""
+    body: UpdateJobs = call.body
+    if all(getattr(body.filter, name) in (UNSET, None) for name in body.filter.__struct_fields__):
+        raise Problem(400, "Expected at least one condition in the filter: without any it would mean all jobs")
+    changes = checked_changes(body.changeset)
+    found = await matching(body.filter, job_source(call, body.filter))
+    if not found:
+        raise Problem(400, "Expected a filter that means at least one job that is there, found none")
+    if len(found) >= BATCH_JOBS_MAX:
+        raise Problem(400, f"The filter means {BATCH_JOBS_MAX} jobs or more (BATCH_JOBS_MAX): narrow it")
+    tenants = {row.tenant_id for row in found}
+    if len(tenants) > 1:
+        raise Problem(400, "Expected tenantId in the filter: a batch is of one tenant, and these jobs are of several")
+    app = call.desk.app_of(tenant_of(tenants.pop()))
+    key = await app.update_jobs([int(row.job_key) for row in found], **changes)
+    call.about.update(batch_key=key, jobs=len(found))
+    return Created(batch_operation_key=str(key), batch_operation_type=TYPES[UPDATE])
+
+
 async def search_items(call: Call) -> Found[BatchItem]:
     """What could not be done of one batch, and why; items that are done leave no trace."""
     query: Search[ItemFilter] = call.body
@@ -296,7 +339,7 @@ async def search_items(call: Call) -> Found[BatchItem]:
                 operation_type=TYPES.get(batch.kind, batch.kind.upper()),
                 batch_operation_key=str(key),
                 item_key=str(error.key),
-                process_instance_key=str(error.key) if batch.kind != "resolve" else None,
+                process_instance_key=str(error.key) if batch.kind not in {"resolve", UPDATE} else None,
                 root_process_instance_key=None,
                 state="FAILED",
                 processed_date=None,
@@ -324,6 +367,21 @@ def _many(path: str, operation: str, verb: Any, summary: str, body: Any, **more:
         load=Load.COMMAND,
         entity="BATCH",
         **more,
+    )
+
+
+def _turn(path: str, operation: str, verb: Any, summary: str) -> Endpoint:  # noqa: ANN401
+    return Endpoint(
+        method="POST",
+        path=f"/batch-operations/{{batchOperationKey}}/{path}",
+        operation_id=operation,
+        verb=verb,
+        role=Role.OPERATOR,
+        summary=summary,
+        group=GROUP,
+        status=204,
+        problems=(409,),
+        entity="BATCH",
     )
 
 
@@ -396,16 +454,21 @@ ENDPOINTS = (
         group=GROUP,
         answer=BatchOperation,
     ),
+    _turn("cancellation", "cancelBatchOperation", cancel_batch, "Begin no more of a batch operation"),
+    _turn("suspension", "suspendBatchOperation", suspend_batch, "Let a batch operation rest"),
+    _turn("resumption", "resumeBatchOperation", resume_batch, "Let a suspended batch operation go on"),
     Endpoint(
         method="POST",
-        path="/batch-operations/{batchOperationKey}/cancellation",
-        operation_id="cancelBatchOperation",
-        verb=cancel_batch,
+        path="/jobs/batch-update",
+        operation_id="updateJobsBatchOperation",
+        verb=update_jobs,
         role=Role.OPERATOR,
-        summary="Begin no more of a batch operation",
-        group=GROUP,
-        status=204,
-        problems=(409,),
+        summary="Change retries, timeout or priority of many jobs",
+        group="Job",
+        body=UpdateJobs,
+        answer=Created,
+        problems=(404,),
+        load=Load.COMMAND,
         entity="BATCH",
     ),
 )

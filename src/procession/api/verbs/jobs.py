@@ -360,29 +360,34 @@ async def throw_job_error(call: Call) -> None:
 async def update_job(call: Call) -> None:
     """Change a job."""
     body: UpdateJob = call.body
-    changes = body.changeset
+    changes = checked_changes(body.changeset)
+    await call.desk.app.update_job(await _job(call), lease=lease_of(body.job_lease_token), **changes)
+
+
+def checked_changes(changes: Changeset) -> dict[str, Any]:
+    """What changes about a job, as the application takes it. Raises Problem where nothing does."""
     if changes.retries is None and changes.timeout is None and changes.priority is None:
         raise Problem(400, "Expected retries, timeout or priority in the changeset, found none of them")
-    await call.desk.app.update_job(
-        await _job(call),
-        retries=changes.retries,
-        timeout=None if changes.timeout is None else f"{changes.timeout}ms",
-        priority=changes.priority,
-        lease=lease_of(body.job_lease_token),
-    )
+    timeout = None if changes.timeout is None else f"{changes.timeout}ms"
+    return {"retries": changes.retries, "timeout": timeout, "priority": changes.priority}
 
 
 async def search_jobs(call: Call) -> Found[JobSearchResult]:
     """Jobs that are there, the oldest first unless sorted."""
     query: Search[JobFilter] = call.body
-    which = _pushed_down(query.filter)
+    return await search(query, job_source(call, query.filter), JobSearchResult)
+
+
+def job_source(call: Call, chosen: JobFilter | None) -> Source:
+    """Jobs of processes that are there and that somebody sees, the oldest first."""
+    which = _pushed_down(chosen)
 
     async def fetch(after: int, limit: int) -> Rows:
         rows = await call.desk.rows.list_jobs(msgspec.structs.replace(which, after=after, limit=limit))
         seen = [row for row in rows if row.kind in KINDS and call.who.sees(row.tenant)]
         return Rows(await _found(call, seen), rows[-1].key if len(rows) == limit else 0)
 
-    return await search(query, Source(fetch, "job_key"), JobSearchResult)
+    return Source(fetch, "job_key")
 
 
 def _pushed_down(chosen: JobFilter | None) -> RowFilter:

@@ -13,10 +13,11 @@ from procession.store._shared.texts import NOT_DELETED
 from procession.store.memory._jobs import close_job
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.memory._tables import Tables
-from procession.store.rows import JobFence, NewJob
+from procession.store.rows import JobFence, NewJob, StoredJob
 from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch, StoredBatch, StoredBatchError
 
 ENDED = (Status.COMPLETED, Status.TERMINATED)
+UNDER_WAY = (BatchState.ACTIVE, BatchState.SUSPENDED)
 
 
 class Operating:
@@ -139,9 +140,11 @@ class Operating:
         for key in advance.deletes:
             if key not in deleted:
                 _fail(tables, row.key, key, NOT_DELETED)
+        for key, message in advance.errors.items():
+            _fail(tables, row.key, key, message)
         for job in advance.jobs:
             tables.insert_job(job, now)
-        row.emitted += len(advance.jobs) + len(advance.deletes)
+        row.emitted += advance.count
         row.cursor = advance.to
         row.open = [*advance.open, *(job.key for job in advance.jobs)]
         if advance.ended:
@@ -157,20 +160,47 @@ class Operating:
 
     async def end_batch(self, batch: int) -> bool:
         """Emit no more items."""
+        tables = self._tables
+        row = tables.batches.get(batch)
+        if row is None or row.state not in UNDER_WAY:
+            return False
+        for job in _items(tables, row, JobState.SUSPENDED):
+            del tables.jobs[job.key]
+            row.emitted -= 1
+        row.state, row.ended_at = BatchState.CANCELED, tables.clock()
+        return True
+
+    async def suspend_batch(self, batch: int) -> bool:
+        """Let it rest."""
         row = self._tables.batches.get(batch)
         if row is None or row.state != BatchState.ACTIVE:
             return False
-        row.state, row.ended_at = BatchState.CANCELED, self._tables.clock()
+        for job in _items(self._tables, row, JobState.READY, JobState.SCHEDULED):
+            job.state = JobState.SUSPENDED
+        row.state = BatchState.SUSPENDED
+        return True
+
+    async def resume_batch(self, batch: int, turn: NewJob) -> bool:
+        """Let it go on."""
+        tables, now = self._tables, self._tables.clock()
+        row = tables.batches.get(batch)
+        if row is None or row.state != BatchState.SUSPENDED:
+            return False
+        for job in _items(tables, row, JobState.SUSPENDED):
+            job.run_at = now
+            tables.make_ready(job)
+        tables.insert_job(turn, now)
+        row.state = BatchState.ACTIVE
         return True
 
     async def delete_batches(self, *, ended_before: int, limit: int) -> int:
         """Delete batches that ended long ago."""
         tables = self._tables
-        again = {row.retry_of for row in tables.batches.values() if row.state == BatchState.ACTIVE}
+        again = {row.retry_of for row in tables.batches.values() if row.state in UNDER_WAY}
         doomed = [
             row.key
             for row in tables.batches.values()
-            if row.state != BatchState.ACTIVE and row.ended_at <= ended_before and row.key not in again
+            if row.state not in UNDER_WAY and row.ended_at <= ended_before and row.key not in again
         ]
         errors = [error for error in tables.batch_errors if error[0] in doomed][:limit]
         for error in errors:
@@ -193,6 +223,11 @@ def _is_used(tables: Tables, definition: int) -> bool:
 def _as_it_stands(tables: Tables, row: StoredBatch) -> StoredBatch:
     failed = sum(1 for owner, _ in tables.batch_errors if owner == row.key)
     return msgspec.structs.replace(row, failed=failed, open=[key for key in row.open if key in tables.jobs])
+
+
+def _items(tables: Tables, row: StoredBatch, *states: JobState) -> list[StoredJob]:
+    """The jobs of its items that are in one of these states."""
+    return [job for key in row.open if (job := tables.jobs.get(key)) is not None and job.state in states]
 
 
 def _fail(tables: Tables, batch: int, item: int, message: str) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from procession.jobs.kinds import JobState
 from procession.store._shared.refusals import clean_text
 from procession.store._shared.texts import NOT_DELETED
 from procession.store.mysql import _deploying as deploying
@@ -15,7 +16,7 @@ from procession.store.mysql._jobs import closed_of, put_close, put_jobs, put_key
 from procession.store.mysql._sessions import Session, Sessions
 from procession.store.mysql._statements import number, text
 from procession.store.rows import JobFence, NewJob
-from procession.store.rows.operating import BatchAdvance, NewBatch, StoredBatch, StoredBatchError
+from procession.store.rows.operating import BatchAdvance, BatchState, NewBatch, StoredBatch, StoredBatchError
 
 _encode_json: Final = msgspec.json.Encoder().encode
 _decode_keys: Final = msgspec.json.Decoder(list[int]).decode
@@ -136,7 +137,42 @@ class Operating:
 
     async def end_batch(self, batch: int) -> bool:
         """Emit no more items."""
-        return (await self._rest.run("end_batch", key=batch)).count > 0
+
+        async def work(session: Session) -> bool:
+            found = await _items(session, batch, BatchState.SUSPENDED, JobState.SUSPENDED)
+            put_keys(session, "delete_jobs", found or [])
+            ended = session.put("end_batch", key=batch, dropped=len(found or []))
+            await session.send()
+            return ended.count > 0
+
+        return await self._rest.transact(work)
+
+    async def suspend_batch(self, batch: int) -> bool:
+        """Let it rest."""
+
+        async def work(session: Session) -> bool:
+            found = await _items(session, batch, BatchState.ACTIVE, JobState.READY, JobState.SCHEDULED)
+            if found is None:
+                return False
+            put_keys(session, "suspend_items", found)
+            session.put("turn_batch", key=batch, state=BatchState.SUSPENDED)
+            return True
+
+        return await self._rest.transact(work)
+
+    async def resume_batch(self, batch: int, turn: NewJob) -> bool:
+        """Let it go on."""
+
+        async def work(session: Session) -> bool:
+            found = await _items(session, batch, BatchState.SUSPENDED, JobState.SUSPENDED)
+            if found is None:
+                return False
+            put_keys(session, "hasten_jobs", found)
+            session.put("turn_batch", key=batch, state=BatchState.ACTIVE)
+            put_jobs(session, [turn])
+            return True
+
+        return await self._rest.transact(work)
 
     async def delete_batches(self, *, ended_before: int, limit: int) -> int:
         """Delete batches that ended long ago."""
@@ -166,18 +202,30 @@ async def _delete(session: Session, keys: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(row[0] for row in trees))
 
 
+async def _items(session: Session, batch: int, stands: BatchState, *states: JobState) -> list[int] | None:
+    """The jobs of its items in these states, locked as it is; None where it does not stand so."""
+    rows = await session.fetch("lock_batch_in_state", key=batch, state=stands)
+    if not rows:
+        return None
+    listed = _decode_keys(rows[0][0])
+    if not listed:
+        return []
+    found = await session.fetch("lock_jobs_in_states", keys=sorted(listed), states=list(states))
+    return [row[0] for row in found]
+
+
 async def _advance(session: Session, advance: BatchAdvance) -> bool:
     found = await session.fetch("lock_batch", key=advance.key, cursor=advance.cursor)
     if not found:
         return False
     listed = _decode_keys(found[0][0])
     failed = await session.fetch("find_failed_items", keys=sorted(listed)) if listed else ()
-    errors = [(row[1], row[2] or "") for row in failed]
+    errors = [*((row[1], row[2] or "") for row in failed), *advance.errors.items()]
     session.put(
         "advance_batch",
         key=advance.key,
         to=advance.to,
-        count=len(advance.jobs) + len(advance.deletes),
+        count=advance.count,
         jobs=_encode_json([*advance.open, *(job.key for job in advance.jobs)]),
         ended=advance.ended,
     )

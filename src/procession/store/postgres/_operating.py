@@ -89,10 +89,9 @@ class Operating:
         """Emit the next items."""
         now = self._bound_now()
         listed = [*advance.open, *(job.key for job in advance.jobs)]
-        count = len(advance.jobs) + len(advance.deletes)
         async with self._transaction() as session:
             before = await session.fetch(
-                "advance_batch", advance.key, advance.cursor, advance.to, count, listed, advance.ended, now
+                "advance_batch", advance.key, advance.cursor, advance.to, advance.count, listed, advance.ended, now
             )
             if not before:
                 return False
@@ -101,6 +100,8 @@ class Operating:
                 rows = await session.fetch("delete_instances", advance.deletes)
                 for key in set(advance.deletes) - {row[0] for row in rows}:
                     await session.fetch("insert_batch_error", advance.key, key, NOT_DELETED)
+            for key, message in advance.errors.items():
+                await session.fetch("insert_batch_error", advance.key, key, clean_text(message))
             if advance.jobs:
                 jobs = sorted(advance.jobs, key=_key_of)
                 await session.fetch("enqueue", now, *job_columns(jobs))
@@ -116,7 +117,28 @@ class Operating:
 
     async def end_batch(self, batch: int) -> bool:
         """Emit no more items."""
-        return bool(await self._rest.fetch("end_batch", batch, self._bound_now()))
+        now = self._bound_now()
+        async with self._transaction() as session:
+            dropped = await session.fetch("drop_suspended_items", batch)
+            return bool(await session.fetch("end_batch", batch, now, len(dropped)))
+
+    async def suspend_batch(self, batch: int) -> bool:
+        """Let it rest."""
+        async with self._transaction() as session:
+            found = await session.fetch("suspend_batch", batch)
+            if found:
+                await session.fetch("suspend_items", list(found[0][0]))
+        return bool(found)
+
+    async def resume_batch(self, batch: int, turn: NewJob) -> bool:
+        """Let it go on."""
+        now = self._bound_now()
+        async with self._transaction() as session:
+            found = await session.fetch("resume_batch", batch)
+            if found:
+                await session.fetch("resume_items", list(found[0][0]), now)
+                await session.fetch("enqueue", now, *job_columns([turn]))
+        return bool(found)
 
     async def delete_batches(self, *, ended_before: int, limit: int) -> int:
         """Delete batches that ended long ago."""

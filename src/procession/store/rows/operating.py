@@ -14,13 +14,14 @@ class BatchState(IntEnum):
     ACTIVE = 0
     COMPLETED = 1
     CANCELED = 2
+    SUSPENDED = 3  # no item begins until it is resumed
 
 
 class NewBatch(Row, kw_only=True):
     """A batch to begin: ``request`` is for the engine alone."""
 
     key: int
-    kind: str  # cancel | resolve | modify | migrate | delete
+    kind: str  # cancel | resolve | modify | migrate | delete | …
     request: bytes  # JSON
     total: int  # items that its filter meant when it was made
     tenant: str = ""
@@ -28,15 +29,22 @@ class NewBatch(Row, kw_only=True):
 
 
 class BatchAdvance(Row, kw_only=True):
-    """The next items of a batch, if it still stands at ``cursor``: each is a job, or an instance to delete."""
+    """The next items of a batch, if it still stands at ``cursor``: each is a job, an instance to delete, or done."""
 
     key: int
     cursor: int  # where it stands
     to: int  # where it stands afterwards
     jobs: list[NewJob] = []
     deletes: list[int] = []
+    done: list[int] = []  # items that somebody has done already
+    errors: dict[int, str] = {}  # why some of them were not
     open: list[int] = []  # jobs of earlier items that are not known to have ended
     ended: bool = False  # there are no more items
+
+    @property
+    def count(self) -> int:
+        """How many items these are."""
+        return len(self.jobs) + len(self.deletes) + len(self.done)
 
 
 class StoredBatch(Row, kw_only=True):

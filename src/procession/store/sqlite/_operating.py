@@ -110,7 +110,35 @@ class Operating:
 
     async def end_batch(self, batch: int) -> bool:
         """Emit no more items."""
-        return await self._write(lambda session: session.run("end_batch", key=batch, now=session.now).rowcount > 0)
+
+        def work(session: Session) -> bool:
+            dropped = session.run("drop_suspended_items", batch=batch).rowcount
+            return session.run("end_batch", key=batch, dropped=dropped, now=session.now).rowcount > 0
+
+        return await self._write(work)
+
+    async def suspend_batch(self, batch: int) -> bool:
+        """Let it rest."""
+
+        def work(session: Session) -> bool:
+            if not session.run("suspend_batch", key=batch).rowcount:
+                return False
+            session.run("suspend_items", batch=batch)
+            return True
+
+        return await self._write(work)
+
+    async def resume_batch(self, batch: int, turn: NewJob) -> bool:
+        """Let it go on."""
+
+        def work(session: Session) -> bool:
+            if not session.run("resume_batch", key=batch).rowcount:
+                return False
+            session.run("resume_items", batch=batch, now=session.now)
+            insert_jobs(session, [turn])
+            return True
+
+        return await self._write(work)
 
     async def delete_batches(self, *, ended_before: int, limit: int) -> int:
         """Delete batches that ended long ago."""
@@ -161,14 +189,14 @@ def _advance(session: Session, advance: BatchAdvance) -> bool:
         key=advance.key,
         cursor=advance.cursor,
         to=advance.to,
-        count=len(advance.jobs) + len(advance.deletes),
+        count=advance.count,
         jobs=as_json([*advance.open, *(job.key for job in advance.jobs)]),
         ended=advance.ended,
         now=session.now,
     ).rowcount
     if not moved:
         return False
-    errors = [(item, error) for _, item, error in failed]
+    errors = [*((item, error) for _, item, error in failed), *advance.errors.items()]
     session.for_keys("delete_jobs", [key for key, _, _ in failed])
     if advance.deletes:
         deleted = set(_delete_instances(session, advance.deletes))

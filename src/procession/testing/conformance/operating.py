@@ -218,6 +218,49 @@ class TestBatches:
         assert row.state == BatchState.CANCELED
         assert [job.state for job in await jobs_of(store)] == [JobState.READY]
 
+    async def test_a_suspended_batch_rests_with_its_items_until_it_is_resumed(
+        self, store: Store, keys: Keys, clock: ManualClock
+    ) -> None:
+        """What somebody holds goes on; what waits is not claimed, and the batch is not deleted as one that is over."""
+        batch = await _begin(store, keys)
+        held, waits = _job(keys, 7), _job(keys, 8)
+        node = await store.register("one", b"{}")
+        await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=7, jobs=[held]))
+        claimed = await claim(store, node, FOLLOW_UP_QUEUE)
+        assert held.key in {job.key for job in claimed}
+        await store.advance_batch(BatchAdvance(key=batch, cursor=7, to=8, open=[held.key], jobs=[waits]))
+        assert await store.suspend_batch(batch)
+        assert not await store.suspend_batch(batch)
+        assert not await store.advance_batch(BatchAdvance(key=batch, cursor=8, to=9))
+        (row,) = await store.batches(keys=[batch])
+        assert (row.state, row.open, row.ended_at) == (BatchState.SUSPENDED, [held.key, waits.key], 0)
+        assert (await the_job(store, waits.key)).state == JobState.SUSPENDED
+        assert (await the_job(store, held.key)).state == JobState.RUNNING
+        clock.advance(1_000_000)
+        await store.promote(100)
+        assert await claim(store, node, FOLLOW_UP_QUEUE) == []
+        assert await store.delete_batches(ended_before=clock(), limit=10) == 0
+        turn = _job(keys)
+        assert await store.resume_batch(batch, turn)
+        assert not await store.resume_batch(batch, _job(keys))
+        assert {job.key for job in await claim(store, node, FOLLOW_UP_QUEUE)} == {waits.key, turn.key}
+        assert (await store.batches(keys=[batch]))[0].state == BatchState.ACTIVE
+
+    async def test_a_suspended_batch_that_is_canceled_takes_back_what_has_not_begun(
+        self, store: Store, keys: Keys
+    ) -> None:
+        """Those items were not emitted; what was done stays done."""
+        batch = await _begin(store, keys)
+        waits = _job(keys, 8)
+        await store.advance_batch(BatchAdvance(key=batch, cursor=0, to=8, done=[3, 4], errors={4: "no"}, jobs=[waits]))
+        assert await store.suspend_batch(batch)
+        assert await store.end_batch(batch)
+        (row,) = await store.batches(keys=[batch])
+        assert (row.state, row.emitted, row.failed, row.open) == (BatchState.CANCELED, 2, 1, [])
+        assert [(error.item, error.message) for error in await store.batch_errors(batch)] == [(4, "no")]
+        assert not await store.resume_batch(batch, _job(keys))
+        assert not await store.suspend_batch(batch)
+
     async def test_the_failed_items_of_a_batch_are_done_again_once(self, store: Store, keys: Keys) -> None:
         """By one other batch."""
         batch = await _begin(store, keys)

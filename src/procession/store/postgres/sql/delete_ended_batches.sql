@@ -2,8 +2,8 @@
 with doomed as materialized (
     select b.key
     from procession.batch b
-    where b.state <> 0 and b.ended_at <= to_timestamp($1::bigint / 1000.0)
-      and not exists (select from procession.batch again where again.retry_of = b.key and again.state = 0)
+    where b.state in (1, 2) and b.ended_at <= to_timestamp($1::bigint / 1000.0)
+      and not exists (select from procession.batch again where again.retry_of = b.key and again.state in (0, 3))
 ), picked as materialized (
     select e.batch, e.item
     from procession.batch_error e

@@ -1,0 +1,1 @@
+SELECT `key` FROM procession_job WHERE `key` IN (:keys) AND state IN (:states) ORDER BY `key` FOR UPDATE

@@ -1,0 +1,1 @@
+UPDATE procession_batch SET state = :state WHERE `key` = :key

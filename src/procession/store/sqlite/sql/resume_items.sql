@@ -1,0 +1,3 @@
+UPDATE procession_job SET state = 0, run_at = :now
+WHERE state = 6
+    AND key IN (SELECT value FROM procession_batch AS batch, json_each(batch.jobs) WHERE batch.key = :batch)
