@@ -33,9 +33,11 @@ LANES = """<?xml version="1.0" encoding="UTF-8"?>
       </childLaneSet></lane>
     </laneSet>
     <startEvent id="начало" /><sequenceFlow id="f1" sourceRef="начало" targetRef="проверить" />
-    <manualTask id="проверить"><categoryValueRef>by-hand</categoryValueRef></manualTask><sequenceFlow id="f2" sourceRef="проверить" targetRef="собрать" />
+    <manualTask id="проверить"><categoryValueRef>by-hand</categoryValueRef></manualTask>
+    <sequenceFlow id="f2" sourceRef="проверить" targetRef="собрать" />
     <manualTask id="собрать"><categoryValueRef>by-hand</categoryValueRef></manualTask>
-    <group id="hands" categoryValueRef="by-hand" /><group id="nothing" /><sequenceFlow id="f3" sourceRef="собрать" targetRef="конец" />
+    <group id="hands" categoryValueRef="by-hand" /><group id="nothing" />
+    <sequenceFlow id="f3" sourceRef="собрать" targetRef="конец" />
     <endEvent id="конец" />
   </process>
 </definitions>"""
@@ -111,7 +113,7 @@ async def test_lanes_and_names_of_every_script_are_drawn_where_a_file_has_no_dra
     page = await walk.go("/processes/заказ")
     await walk.settled()
     boxes = {}
-    for name in ("shop", "buyer", *(each for inner in WITHIN.values() for each in inner)):
+    for name in ("shop", "buyer", "hands", *(each for inner in WITHIN.values() for each in inner)):
         box = await page.locator(f'.diagram [data-element-id="{name}"] .djs-visual').first.bounding_box()
         assert box is not None, name
         boxes[name] = box

@@ -7,7 +7,8 @@ import re
 from playwright.async_api import Page, expect
 
 from procession.testing.bpmn import process
-from tests.ui.world import ORDER, World
+from tests.ui.test_decisions import COOKING, DINNER
+from tests.ui.world import ORDER, World, open_world
 
 
 async def waiting(world: World, order_id: str) -> int:
@@ -99,6 +100,7 @@ async def test_a_token_is_dragged_to_another_element(world, walk_on):
     await expect(dialog).to_contain_text("What is active at 'Wait for the stock' ends there")
     await dialog.get_by_role("button", name="Move", exact=True).click()
     await expect(page.get_by_text("completed", exact=True)).to_be_visible()
+    await expect(page.locator(".story")).to_contain_text("Moved by hand: Wait for the stock → Notify the customer")
     reached = {event.element_id for event in await world.app.history(key)}
     assert "notify-customer" in reached
 
@@ -223,6 +225,23 @@ async def test_an_instance_looks_as_it_should(world, walk_on):
     walk = await walk_on(world)
     await walk.go(f"/instances/{key}")
     await walk.check_picture("instance-desktop-light")
+
+
+async def test_what_the_history_does_not_keep_is_not_offered_and_not_shown_as_nothing(world, walk_on, tmp_path):
+    async with open_world(f"sqlite:///{tmp_path / 'brief.db'}", history="activity") as brief:
+        await brief.app.deploy(("dinner.dmn", DINNER), ("cooking.bpmn", COOKING))
+        await brief.app.start("cooking", {"season": "Winter", "guests": 3})
+        key = await brief.order("BRIEF-1", card="declined")
+        await brief.app.wait(key, timeout=20)
+        page = await (await walk_on(brief)).go(f"/instances/{key}")
+        await page.get_by_role("button", name="Start again").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog.get_by_label("Variables", exact=True)).to_have_value("last")
+        await dialog.get_by_role("button", name="Start again").click()
+        await expect(page).not_to_have_url(f"{brief.url}/instances/{key}")
+        await page.goto(f"{brief.url}/decisions/dish")
+        past = page.get_by_role("table", name="Past evaluations")
+        await expect(past.get_by_role("row").nth(1)).to_contain_text("not kept")
 
 
 async def test_a_number_of_64_bits_is_shown_and_kept_to_the_last_digit(world, walk_on):

@@ -114,6 +114,24 @@ async def test_all_that_fit_are_deleted_with_progress_and_those_selected_start_o
     assert found.total == 1
 
 
+async def test_flows_with_a_title_are_listed_and_lead_to_their_graph_and_back(world, walk_on):
+    jobs = [FlowJob("one", "send-letter", {"to": "Ada"}), FlowJob("two", "nobody-does", after=["one"], options={"queue": "idle"})]
+    flow = await world.app.enqueue_flow(jobs, title="Order A-17")
+    await until_job(world, flow["two"].job_key, "READY")
+    walk = await walk_on(world)
+    page = await walk.go("/jobs")
+    await page.get_by_role("link", name="Flows").click()
+    row = page.get_by_role("table", name="Flows").get_by_role("row").filter(has_text="Order A-17")
+    await expect(row).to_contain_text("1 of 2 over")
+    await walk.check_accessible()
+    await row.get_by_role("link", name="Order A-17").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Order A-17")
+    await page.get_by_role("link", name="nobody-does").click()
+    await page.get_by_role("link", name="Order A-17").click()
+    await expect(page).to_have_url(f"{world.url}/jobs/flows/{flow.flow_key}")
+    await walk.check_accessible()
+
+
 async def test_a_flow_is_a_graph_that_the_keyboard_walks_through(world, walk_on):
     flow = await world.app.enqueue_flow(
         [

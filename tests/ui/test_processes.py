@@ -67,6 +67,22 @@ async def test_filters_stand_in_the_address_and_can_be_saved_as_a_view(world, wa
     await expect(page.get_by_role("link", name="FIND-1")).to_be_visible()
 
 
+async def test_a_filter_that_cannot_be_meant_says_so_instead_of_meaning_everything(world, walk_on):
+    await world.order("ODD-1")
+    page = await (await walk_on(world)).go("/processes/order?variable=total%3E30")
+    field = page.get_by_label("Variable")
+    for text in ("total>30", "total>=30", "total", "=3", "total==3", "total=[1]"):
+        await field.fill(text)
+        await field.press("Enter")
+        await expect(field).to_have_attribute("aria-invalid", "true")
+        await expect(page.get_by_role("alert")).to_contain_text("A filter cannot be meant like this")
+        await expect(page.get_by_role("link", name="ODD-1")).to_have_count(0)
+    await field.fill("orderId=ODD-1")
+    await expect(page.get_by_role("link", name="ODD-1")).to_be_visible()
+    await page.goto(f"{world.url}/processes/order?from=yesterday")
+    await expect(page.get_by_text("Expected a date and a time")).to_be_visible()
+
+
 async def test_a_filter_that_nothing_meets_says_so_instead_of_showing_an_empty_table(world, walk_on):
     page = await (await walk_on(world)).go("/processes/order?business=nobody")
     await expect(page.get_by_text("No instance is like this")).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 from procession import BpmnError, Job, Procession
 from procession.api.server import serve
@@ -23,6 +23,7 @@ FAILING = (
     .end("imported", name="Imported")
     .xml()
 )
+History = Literal["activity", "full"]
 LOOK_S = 0.02
 PATIENCE_S = 20.0
 
@@ -59,9 +60,9 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(url: str, *, identity: bool = False) -> AsyncIterator[World]:
+async def open_world(url: str, *, identity: bool = False, history: History = "full") -> AsyncIterator[World]:
     """A server with its data, on an empty database; with ``identity`` it wants to know who comes."""
-    app = Procession(url, history="full")
+    app = Procession(url, history=history)
     _handlers(app)
     _queue_handlers(app)
     await app.migrate()

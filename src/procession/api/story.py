@@ -331,6 +331,12 @@ class Story:
             active.element = event.elements.get(active.element, active.element)
         return {"type": "migrated", "process_definition_key": str(event.definition)}
 
+    def modified(self, event: e.Modified, at: int) -> dict[str, Any]:
+        del at
+        moved = {"ended": [self._of(each) for each in event.ended], "begun": [self._of(each) for each in event.begun]}
+        names = {side: [place.get("element_name", "") for place in places] for side, places in moved.items()}
+        return {"type": "modified", "details": names}
+
     def warned(self, event: e.Warned, at: int) -> dict[str, Any]:
         del at
         return {"type": "warning", "message": event.message, **self._of(event.element)}
@@ -379,6 +385,7 @@ _TELLERS: Final[dict[type[e.Event], Any]] = {
     e.Migrated: Story.migrated,
     e.Suspended: Story.suspended,
     e.Resumed: Story.suspended,
+    e.Modified: Story.modified,
     e.Warned: Story.warned,
     e.DecisionEvaluated: Story.decided,
 }

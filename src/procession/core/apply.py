@@ -42,6 +42,11 @@ def started(state: State, event: e.Started) -> None:
     state.children[key] = {}
 
 
+def business_id_assigned(state: State, event: e.BusinessIdAssigned) -> None:
+    """It has a name from here on."""
+    state.business_id = event.business_id
+
+
 def ended(state: State, event: e.Ended) -> None:
     """Remove the root element instance; variables stay for readers."""
     state.status = Status(event.status)
@@ -479,6 +484,9 @@ APPLIERS: dict[type[e.Event], Applier] = {
     e.Migrated: migrated,
     e.Suspended: suspended,
     e.Resumed: resumed,
+    e.BusinessIdAssigned: business_id_assigned,
+    e.Correlated: nothing,
     e.Warned: nothing,
     e.DecisionEvaluated: nothing,
+    e.Modified: nothing,
 }

@@ -351,6 +351,23 @@ class Resumed(Event, tag="resumed-instance"):
     """The instance goes on."""
 
 
+class BusinessIdAssigned(Event, tag="business-id"):
+    """An instance that had none got a business id."""
+
+    business_id: str
+
+
+class Correlated(Event, tag="correlated"):
+    """A message was given to a subscription, or started the instance: kept for the reader, changes nothing."""
+
+    message: int
+    name: str
+    correlation_key: str
+    subscription: int
+    element: int
+    element_instance: int  # 0: the instance was started by it
+
+
 class Warned(Event, tag="warning"):
     """An expression gave null with a warning: kept for the reader, changes nothing."""
 
@@ -373,6 +390,16 @@ class DecisionEvaluated(Event, tag="decision"):
     result: Any
     trace: list[Any]
     warnings: str
+
+
+class Modified(Event, tag="modified"):
+    """Somebody puts tokens and takes them away by hand: kept for the reader, what changes are the events after it.
+
+    Elements by their index, each as often as it is meant.
+    """
+
+    ended: list[int]
+    begun: list[int]
 
 
 AnyEvent = (
@@ -417,6 +444,9 @@ AnyEvent = (
     | Migrated
     | Suspended
     | Resumed
+    | BusinessIdAssigned
+    | Correlated
     | Warned
     | DecisionEvaluated
+    | Modified
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from procession.core.commands import Modify, Move
 from procession.core.elements.paths import activate_at, path_to
 from procession.core.elements.removed import remove
+from procession.core.events import Modified
 from procession.core.removal import is_going, is_gone
 from procession.core.state import ElementInstance, Phase, Status
 from procession.core.step import Step
@@ -32,6 +33,7 @@ def modify(step: Step, command: Modify) -> None:
         path_to(step, _element(step, instruction.element), instruction.ancestor)
     for node, target in moved:
         path_to(step, _element(step, target), node.scope)
+    _tell(step, command, leaving, [target for _, target in moved])
     for instruction in command.activate:
         element = _element(step, instruction.element)
         activate_at(step, element, instruction.ancestor, dict(instruction.variables))
@@ -40,6 +42,17 @@ def modify(step: Step, command: Modify) -> None:
     for key in leaving:
         if not is_gone(step.state, key):
             remove(step, key)
+
+
+def _tell(step: Step, command: Modify, leaving: list[int], targets: list[str]) -> None:
+    """The history says that what comes next was done by hand."""
+    begun = [*(each.element for each in command.activate), *targets]
+    step.emit(
+        Modified(
+            ended=[step.state.nodes[key].element for key in dict.fromkeys(leaving)],
+            begun=[_element(step, each).index for each in begun],
+        )
+    )
 
 
 def _sources(step: Step, move: Move) -> list[ElementInstance]:

@@ -8,7 +8,7 @@ import { Button } from "@/parts/button";
 import { words } from "@/parts/words";
 
 export type Filter =
-  | { name: string; label: string; kind: "text" | "date"; placeholder?: string }
+  | { name: string; label: string; kind: "text" | "date"; placeholder?: string; problem?: string | undefined }
   | { name: string; label: string; kind: "choice"; options: [value: string, label: string][] }
   | { name: string; label: string; kind: "flag" };
 
@@ -60,16 +60,22 @@ function One({ filter, value }: { filter: Filter; value: string }): JSX.Element 
           ))}
         </select>
       ) : filter.kind === "date" ? (
-        <input id={id} type="datetime-local" value={value} onChange={(event) => change(event.currentTarget.value)} />
+        <input id={id} type="datetime-local" value={value} {...marked(id, filter.problem)} onChange={(event) => change(event.currentTarget.value)} />
       ) : (
-        <TypedText id={id} value={value} placeholder={filter.placeholder} onChange={change} />
+        <TypedText id={id} value={value} placeholder={filter.placeholder} problem={filter.problem} onChange={change} />
       )}
+      {"problem" in filter && filter.problem && <small id={`${id}-problem`} class="bad">{filter.problem}</small>}
     </div>
   );
 }
 
+/** What says of a field that it cannot be meant like this. */
+function marked(id: string, problem: string | undefined): { "aria-invalid": boolean; "aria-describedby"?: string } {
+  return problem ? { "aria-invalid": true, "aria-describedby": `${id}-problem` } : { "aria-invalid": false };
+}
+
 /** Text that counts once one stops typing, and at once with Enter. */
-function TypedText(props: { id: string; value: string; placeholder?: string | undefined; onChange: (value: string) => void }): JSX.Element {
+function TypedText(props: { id: string; value: string; placeholder?: string | undefined; problem?: string | undefined; onChange: (value: string) => void }): JSX.Element {
   const [text, setText] = useState(props.value);
   useEffect(() => setText(props.value), [props.value]);
   useEffect(() => {
@@ -83,6 +89,7 @@ function TypedText(props: { id: string; value: string; placeholder?: string | un
       type="search"
       value={text}
       placeholder={props.placeholder}
+      {...marked(props.id, props.problem)}
       onInput={(event) => setText(event.currentTarget.value)}
       onKeyDown={(event) => event.key === "Enter" && props.onChange(text)}
     />

@@ -23,6 +23,7 @@ from procession.dmn import compile_resource as compile_decisions
 from procession.dmn import lint_resource as lint_decisions
 from procession.engine import plain_variables
 from procession.engine.deploy_forms import read_form
+from procession.engine.settings import History
 from procession.errors import InvalidModel, NotFound
 from procession.explorer import remarks
 from procession.feel import (
@@ -158,7 +159,7 @@ class TriedDecision(Record):
 
 
 class PastEvaluation(Record):
-    """An evaluation by a business rule task. Inputs and outputs are kept at history level ``full``."""
+    """An evaluation by a business rule task. Inputs and outputs are kept at history level ``full``: see ``isKept``."""
 
     date: datetime | None
     decision_id: str
@@ -170,6 +171,7 @@ class PastEvaluation(Record):
     result: Any
     trace: list[Any]
     warnings: str
+    is_kept: bool  # False: which rules matched is known, and no value; null means nothing then
 
 
 class PastEvaluations(Record):
@@ -346,6 +348,16 @@ async def _decision(call: Call, text: str) -> StoredDecision:
     return found
 
 
+def _has_values(event: e.DecisionEvaluated) -> bool:
+    """Whether it was written at a level that keeps values, whatever the level is now."""
+    tables = [table for each in event.trace for table in each.get("tables", ())]
+    return (
+        event.result is not None
+        or any(rule["evaluatedOutputs"] for table in tables for rule in table["matchedRules"])
+        or any(one["inputValue"] is not None for table in tables for one in table["evaluatedInputs"])
+    )
+
+
 async def past_evaluations(call: Call) -> PastEvaluations:
     """Evaluations of a decision by instances, the newest instances first; every version of it."""
     decision = await _decision(call, call.path["decisionDefinitionKey"])
@@ -358,6 +370,7 @@ async def past_evaluations(call: Call) -> PastEvaluations:
     page = await call.desk.rows.find_instances(which)
     owners = {row.key: row for row in page.instances}
     name = msgspec.json.encode(decision.decision_id).decode()
+    is_full = call.desk.app.history_level == History.FULL
     rows = await call.desk.rows.histories(list(owners), containing=name)
     items: list[PastEvaluation] = []
     for row in rows:
@@ -376,6 +389,7 @@ async def past_evaluations(call: Call) -> PastEvaluations:
                         result=event.result,
                         trace=event.trace,
                         warnings=event.warnings,
+                        is_kept=is_full or _has_values(event),
                     )
                 )
     items.sort(key=lambda each: each.date or to_datetime(0), reverse=True)

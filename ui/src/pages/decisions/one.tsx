@@ -128,7 +128,7 @@ function Outcome({ evaluation }: { evaluation: Evaluation | null }): JSX.Element
     <Panel title={t.result} class="outcome">
       <div class="panel-body stack" role="status">
         {evaluation.when && <small>{t.shownPast(evaluation.when)}</small>}
-        <Scroll class="outcome-value" label={t.result}><JsonView value={evaluation.output} /></Scroll>
+        {evaluation.isKept === false ? <p class="soft">{t.notKeptNext}</p> : <Scroll class="outcome-value" label={t.result}><JsonView value={evaluation.output} /></Scroll>}
         {evaluation.warnings.length > 0 && (
           <div class="stack">
             <h3>{t.warnings}</h3>

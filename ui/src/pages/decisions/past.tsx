@@ -45,7 +45,7 @@ export function Past(props: { decision: Decision; onShow: (evaluation: Evaluatio
           { id: "instance", title: t.instance, isWide: true, cell: (row) => <Link to={`/instances/${row.processInstanceKey}`}>{row.processDefinitionId} · {row.elementId}</Link> },
           { id: "version", title: t.version, cell: (row) => row.decisionVersion },
           { id: "rules", title: t.rules, cell: (row) => <Rules row={row} /> },
-          { id: "output", title: t.output, cell: (row) => <JsonShort value={row.result} /> },
+          { id: "output", title: t.output, cell: (row) => (row.isKept ? <JsonShort value={row.result} /> : <span class="soft" title={t.notKeptNext}>{t.notKept}</span>) },
           { id: "show", title: "", cell: (row) => row.decisionDefinitionKey === key && <Button onClick={() => show(row)}>{t.show}</Button> },
         ]}
         empty={<Empty title={t.pastEmpty} icon="clock">{t.pastNext}</Empty>}

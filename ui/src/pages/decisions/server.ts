@@ -34,6 +34,7 @@ export interface Evaluation {
   steps: Step[];
   warnings: string[];
   when?: string; // one of the past: the instant, as it is shown
+  isKept?: boolean; // false: without values, of which nothing is known
 }
 
 interface Traced {
@@ -95,6 +96,7 @@ export interface PastEvaluation {
   result: unknown;
   trace: Traced[];
   warnings: string;
+  isKept: boolean; // false: no values, only which rules matched
 }
 
 /** The evaluations that the history of the newest instances holds, and where to look on. */
@@ -104,5 +106,5 @@ export async function pastEvaluations(key: string, after: string | undefined, si
 
 /** One of the past as one that was asked for now. */
 export function shownAgain(past: PastEvaluation, when: string): Evaluation {
-  return { output: past.result, steps: past.trace.map(stepOf), warnings: past.warnings ? [past.warnings] : [], when };
+  return { output: past.result, steps: past.trace.map(stepOf).map((step) => (past.isKept ? step : { ...step, inputs: [], output: undefined })), warnings: past.warnings ? [past.warnings] : [], when, isKept: past.isKept };
 }

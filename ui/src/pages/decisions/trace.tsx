@@ -30,7 +30,7 @@ export function Trace({ steps }: { steps: Step[] }): JSX.Element | null {
             {step.inputs.map((input) => (
               <div key={input.name} class="trace-value"><span>{input.name}</span><JsonShort value={input.value} chars={60} /></div>
             ))}
-            <div class="trace-value output"><span>→</span><JsonShort value={step.output} chars={80} /></div>
+            {step.output !== undefined && <div class="trace-value output"><span>→</span><JsonShort value={step.output} chars={80} /></div>}
           </li>
         ))}
       </ol>

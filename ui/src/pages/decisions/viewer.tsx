@@ -106,7 +106,7 @@ function mark(viewer: DmnJs, place: HTMLElement | null, steps: Step[]): void {
   const overlays = viewer.getActiveViewer()?.get<Overlays>("overlays");
   if (canvas) fitBeside(canvas);
   overlays?.remove({ type: "outcome" });
-  for (const step of steps) {
+  for (const step of steps.filter(({ output }) => output !== undefined)) {
     const html = document.createElement("code");
     html.className = "dmn-outcome";
     html.textContent = JSON.stringify(step.output) ?? "null";

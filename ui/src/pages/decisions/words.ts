@@ -29,6 +29,8 @@ export const words = catalogue({
     yes: "yes",
     no: "no",
     result: "Result",
+    notKept: "not kept",
+    notKeptNext: "Inputs, rules and results are kept at the history level 'full' only",
     nothingYet: "Fill in the inputs and evaluate: the rules that match are marked in the table.",
     how: "How it came about",
     matched: (count: number, of: string) => `${number(count)} ${plural("en", count, { one: "rule", other: "rules" })} matched${of}`,
@@ -75,6 +77,8 @@ export const words = catalogue({
     yes: "да",
     no: "нет",
     result: "Результат",
+    notKept: "не сохранено",
+    notKeptNext: "Входы, правила и результаты хранятся только на уровне истории «full»",
     nothingYet: "Заполните входы и вычислите: сработавшие правила будут отмечены в таблице.",
     how: "Как это получилось",
     matched: (count: number, of: string) =>

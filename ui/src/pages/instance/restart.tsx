@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "@/base/api";
-import { useAct } from "@/base/ask";
+import { useAct, useAsk } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
 import { navigate } from "@/base/route";
@@ -21,7 +21,10 @@ export function RestartDialog({ instance, model, onClose }: { instance: Instance
   const places = [...model.elements.values()].filter((each) => !each.isFlow && each.type !== "boundaryEvent");
   const first = places.find((each) => each.type === "startEvent" && each.parent === model.processId) ?? places[0];
   const [before, setBefore] = useState(first?.id ?? "");
-  const [variables, setVariables] = useState("initial");
+  const [chosen, choose] = useState("");
+  const told = useAsk(`level ${instance.processInstanceKey}`, (signal) => api.get<{ historyLevel: string }>(`/api/process-instances/${instance.processInstanceKey}/timeline`, { limit: 1 }, signal));
+  const isKept = told.data?.historyLevel === "FULL";
+  const variables = chosen || (isKept ? "initial" : "last");
   const go = async (): Promise<void> => {
     await act(async () => {
       const begun = await api.post<{ processInstanceKey: string }>(`/api/process-instances/${instance.processInstanceKey}/restart`, { before: [before], variables });
@@ -39,7 +42,7 @@ export function RestartDialog({ instance, model, onClose }: { instance: Instance
       buttons={
         <>
           <Button onClick={onClose}>{parts.cancel}</Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!before}>{t.restart}</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!before || told.isLoading}>{t.restart}</Button>
         </>
       }
     >
@@ -52,8 +55,8 @@ export function RestartDialog({ instance, model, onClose }: { instance: Instance
       </Field>
       <Field label={t.withVariables}>
         {(id) => (
-          <select id={id} value={variables} onChange={(event) => setVariables(event.currentTarget.value)}>
-            <option value="initial">{t.initialVariables}</option>
+          <select id={id} value={variables} onChange={(event) => choose(event.currentTarget.value)}>
+            <option value="initial" disabled={!isKept}>{t.initialVariables}{told.data && !isKept && ` (${t.levelFull})`}</option>
             <option value="last">{t.lastVariables}</option>
             <option value="none">{t.noVariables}</option>
           </select>

@@ -114,10 +114,17 @@ function titleOf(entry: Entry, t: Words): ComponentChildren {
     case "migrated": return t.eMigrated;
     case "suspended": return t.eSuspended;
     case "resumed": return t.eResumed;
+    case "modified": return moved(entry, t);
     case "warning": return t.eWarning;
     case "decision": return <>{t.eDecision(entry.decisionId ?? "")} <JsonShort value={entry.result} /></>;
     default: return entry.type;
   }
+}
+
+/** Somebody has moved tokens: from where, to where. */
+function moved(entry: Entry, t: Words): string {
+  const { ended, begun } = { ended: [], begun: [], ...entry.details } as { ended: string[]; begun: string[] };
+  return t.eModified([...new Set(ended)].join(", "), [...new Set(begun)].join(", "));
 }
 
 function toneOf(line: Line): string {

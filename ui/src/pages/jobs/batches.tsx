@@ -12,7 +12,7 @@ import { Empty, toast, toastProblem } from "@/parts/feedback";
 import { Panel } from "@/parts/layout";
 import { DataTable, type Column } from "@/parts/table";
 import { listOf, type JobBatch } from "@/pages/jobs/data";
-import { Head, ReasonDialog, StateOfJob } from "@/pages/jobs/frame";
+import { Head, HowFar, ReasonDialog, StateOfJob } from "@/pages/jobs/frame";
 import { words } from "@/pages/jobs/words";
 
 const EXAMPLE = 'batch = await app.open_batch(title="newsletter")';
@@ -68,7 +68,7 @@ function columns(t: (typeof words)["en"], onSeal: (batch: JobBatch) => void, onC
       cell: (row) => <div class="named"><Link to={`/jobs?batch=${row.batchKey}`}>{row.title || row.batchKey}</Link>{row.title && <Key value={row.batchKey} />}</div>,
     },
     { id: "state", title: t.state, cell: (row) => <StateOfJob state={row.state} /> },
-    { id: "far", title: t.progress, isWide: true, cell: (row) => <HowFar batch={row} /> },
+    { id: "far", title: t.progress, isWide: true, cell: (row) => <HowFar of={row} /> },
     { id: "created", title: t.created, align: "right", cell: (row) => <When at={row.createdAt} /> },
     { id: "ended", title: t.ended, align: "right", cell: (row) => <When at={row.finishedAt} /> },
     {
@@ -84,19 +84,4 @@ function columns(t: (typeof words)["en"], onSeal: (batch: JobBatch) => void, onC
         ),
     },
   ];
-}
-
-function HowFar({ batch }: { batch: JobBatch }): JSX.Element {
-  const t = useWords(words);
-  const text = t.progressOf(batch.total - batch.pending, batch.total);
-  return (
-    <div class="batch-far">
-      <progress max={Math.max(1, batch.total)} value={batch.total - batch.pending} aria-label={text} />
-      <span>
-        {text}
-        {batch.failed > 0 && <span class="bad"> · {t.someFailed(batch.failed)}</span>}
-        {batch.deleted > 0 && ` · ${t.someDeleted(batch.deleted)}`}
-      </span>
-    </div>
-  );
 }

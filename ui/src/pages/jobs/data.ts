@@ -79,7 +79,11 @@ export interface Flow {
   nodes: { jobKey: string; type: string; title: string; queue: string; state: string; isBatch: boolean; progress: number }[];
   edges: { parentKey: string; childKey: string; either: boolean }[];
   isCut: boolean;
+  flowKey: string | null; // of one that has a title
+  title: string;
 }
+
+export type TitledFlow = Omit<JobBatch, "batchKey"> & { flowKey: string };
 
 export interface Queue {
   queue: string;

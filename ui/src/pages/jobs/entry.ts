@@ -13,6 +13,8 @@ export const entry: PageEntry = {
     { path: "/jobs/recurring/:name", load: () => import("./recurrence") },
     { path: "/jobs/limits", load: () => import("./limits") },
     { path: "/jobs/batches", load: () => import("./batches") },
+    { path: "/jobs/flows", load: () => import("./flows") },
+    { path: "/jobs/flows/:key", load: () => import("./flows") },
     { path: "/jobs/workers", load: () => import("./workers") },
     { path: "/jobs/:key", load: () => import("./one") },
   ],

@@ -20,13 +20,13 @@ export function FlowPanel({ job }: { job: Job }): JSX.Element {
   const t = useWords(words);
   const asked = useAsk(`flow ${job.jobKey}`, (signal) => api.get<Flow>(`/api/flows/${job.jobKey}`, undefined, signal), ["jobs"]);
   return (
-    <Panel title={t.flow}>
+    <Panel title={t.flow} actions={asked.data?.flowKey ? <Link to={`/jobs/flows/${asked.data.flowKey}`}>{asked.data.title}</Link> : undefined}>
       <Shown asked={asked}>{(flow) => <Graph flow={flow} current={job.jobKey} />}</Shown>
     </Panel>
   );
 }
 
-function Graph({ flow, current }: { flow: Flow; current: string }): JSX.Element {
+export function Graph({ flow, current }: { flow: Flow; current: string }): JSX.Element {
   const t = useWords(words);
   const known = new Set(flow.nodes.map(({ jobKey }) => jobKey));
   const edges = flow.edges.filter((edge) => known.has(edge.parentKey) && known.has(edge.childKey));

@@ -10,6 +10,7 @@ import { Badge, type Tone } from "@/parts/data";
 import { Dialog, Field } from "@/parts/dialog";
 import { PageHead } from "@/parts/layout";
 import { words as partWords } from "@/parts/words";
+import type { JobBatch } from "@/pages/jobs/data";
 import { words } from "@/pages/jobs/words";
 import "@/pages/jobs/jobs.css";
 
@@ -27,7 +28,7 @@ export function Head({ title, actions }: { title: string; actions?: ComponentChi
   useEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [path]);
   const parts: [string, string][] = [
     ["/jobs", t.list], ["/jobs/queues", t.queues], ["/jobs/recurring", t.recurring],
-    ["/jobs/limits", t.limits], ["/jobs/batches", t.batches], ["/jobs/workers", t.workers],
+    ["/jobs/limits", t.limits], ["/jobs/batches", t.batches], ["/jobs/flows", t.flows], ["/jobs/workers", t.workers],
   ];
   return (
     <>
@@ -59,6 +60,22 @@ export function ProgressOf({ progress, text }: { progress: number; text: string 
     <div class="job-progress">
       <progress max={1} value={progress} aria-label={`${t.progress}: ${share}`} />
       <small>{share}{text && ` · ${text}`}</small>
+    </div>
+  );
+}
+
+/** How many jobs of many are over. */
+export function HowFar({ of }: { of: Pick<JobBatch, "total" | "pending" | "failed" | "deleted"> }): JSX.Element {
+  const t = useWords(words);
+  const text = t.progressOf(of.total - of.pending, of.total);
+  return (
+    <div class="batch-far">
+      <progress max={Math.max(1, of.total)} value={of.total - of.pending} aria-label={text} />
+      <span>
+        {text}
+        {of.failed > 0 && <span class="bad"> · {t.someFailed(of.failed)}</span>}
+        {of.deleted > 0 && ` · ${t.someDeleted(of.deleted)}`}
+      </span>
     </div>
   );
 }

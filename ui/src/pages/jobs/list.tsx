@@ -21,7 +21,7 @@ const ALWAYS = 5; // filters that are shown at once; the others stand behind "mo
 export default function Jobs(): JSX.Element {
   const t = useWords(words);
   const filters: Filter[] = [
-    { name: "state", label: t.state, kind: "choice", options: [["", t.any], ...STATES.map((each): [string, string] => [each, t.states[each]])] },
+    { name: "state", label: t.state, kind: "choice", options: [["", t.anyQueued], ...STATES.map((each): [string, string] => [each, t.states[each]])] },
     { name: "queue", label: t.queue, kind: "text" },
     { name: "type", label: t.type, kind: "text" },
     { name: "tag", label: t.tag, kind: "text" },
@@ -30,7 +30,8 @@ export default function Jobs(): JSX.Element {
     { name: "batch", label: t.batch, kind: "text" },
   ];
   const values = useFilters(filters);
-  const [isMore, setMore] = useState(filters.slice(ALWAYS).some(({ name }) => values[name]));
+  const [wanted, want] = useState<boolean>();
+  const isMore = wanted ?? filters.slice(ALWAYS).some(({ name }) => values[name]);
   const [selected, select] = useState<ReadonlySet<string>>(new Set());
   const key = JSON.stringify(values);
   const list = useList<Job>(key, (after, signal) => listJobs(values, after, signal), ["jobs"]);
@@ -41,7 +42,7 @@ export default function Jobs(): JSX.Element {
       <Panel>
         <div class="panel-body stack">
           <Filters filters={isMore ? filters : filters.slice(0, ALWAYS)}>
-            <Button kind="ghost" icon="filter" onClick={() => setMore(!isMore)}>{isMore ? t.fewerFilters : t.moreFilters}</Button>
+            <Button kind="ghost" icon="filter" onClick={() => want(!isMore)}>{isMore ? t.fewerFilters : t.moreFilters}</Button>
           </Filters>
           <BulkBar
             selected={selected}

@@ -1,6 +1,6 @@
 // What these pages ask the server.
 
-import { readJson } from "@/base/json";
+import { Exact, readJson } from "@/base/json";
 import { api, type Page } from "@/base/api";
 import type { Instance } from "@/base/camunda";
 
@@ -123,16 +123,28 @@ export function isExact(filters: InstanceFilters): boolean {
   return !filters.element && !filters.variable && !filters.from && !filters.until && !filters.text && !filters.incident;
 }
 
-/** `name=value`: the value as JSON, or as the text that it is. */
+/** `name=value`: the value as JSON, or as the text that it is. Undefined for what is no such condition. */
 export function variableOf(text: string): { name: string; value: string } | undefined {
   const at = text.indexOf("=");
-  if (at < 1) return undefined;
+  const name = text.slice(0, Math.max(0, at)).trim();
+  if (!name || /[<>!="\\]/.test(name)) return undefined; // only what is equal can be looked for
   const value = text.slice(at + 1).trim();
   try {
-    return { name: text.slice(0, at).trim(), value: JSON.stringify(readJson(value)) };
+    const read = readJson(value);
+    return typeof read === "object" && read !== null && !(read instanceof Exact) ? undefined : { name, value: JSON.stringify(read) };
   } catch {
-    return { name: text.slice(0, at).trim(), value: JSON.stringify(value) };
+    return value.startsWith("=") ? undefined : { name, value: JSON.stringify(value) };
   }
+}
+
+/** The filters that cannot be meant as they stand. */
+export function unfit(filters: InstanceFilters): (keyof InstanceFilters)[] {
+  const isDate = (text: string | undefined): boolean => !text || !Number.isNaN(new Date(text).getTime());
+  return [
+    ...(filters.variable && !variableOf(filters.variable) ? (["variable"] as const) : []),
+    ...(isDate(filters.from) ? [] : (["from"] as const)),
+    ...(isDate(filters.until) ? [] : (["until"] as const)),
+  ];
 }
 
 /** A time of the reader's zone, as a form gives it, as an instant. */

@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Problem } from "@/base/api";
 import { useList } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import type { Instance } from "@/base/camunda";
@@ -15,7 +16,7 @@ import { StateOfInstance, stateWords } from "@/parts/instance-state";
 import { Panel } from "@/parts/layout";
 import { DataTable, type Column } from "@/parts/table";
 import { BulkBar } from "@/pages/processes/bulk";
-import { searchInstances, type InstanceFilters } from "@/pages/processes/data";
+import { searchInstances, unfit, type InstanceFilters } from "@/pages/processes/data";
 import { SavedViews } from "@/pages/processes/views";
 import { words } from "@/pages/processes/words";
 
@@ -30,18 +31,21 @@ export function InstancesPanel({ of, model }: { of: Of; model?: BpmnModel | unde
   const t = useWords(words);
   const filters = useFilterList(model);
   const values = useFilters(filters) as InstanceFilters;
+  const wrong = unfit(values);
+  for (const filter of filters) if (wrong.includes(filter.name as keyof InstanceFilters)) Object.assign(filter, { problem: filter.name === "variable" ? t.badVariable : t.badDate });
   const isMoreSet = filters.slice(ALWAYS).some(({ name }) => values[name as keyof InstanceFilters]);
-  const [isMore, setMore] = useState(isMoreSet);
+  const [wanted, want] = useState<boolean>();
+  const isMore = wanted ?? isMoreSet; // the model, and with it a further filter, may come later
   const [selected, select] = useState<ReadonlySet<string>>(new Set());
   const key = JSON.stringify([of, values]);
-  const list = useList<Instance>(key, (after, signal) => searchInstances(of, values, after, signal), ["instances", "incidents"], true);
+  const list = useList<Instance>(key, (after, signal) => (wrong.length ? Promise.reject(new Problem(0, t.badFilter, "")) : searchInstances(of, values, after, signal)), ["instances", "incidents"], true);
   useEffect(() => select(new Set()), [key]);
   const isFiltered = Object.keys(values).length > 0;
   return (
     <Panel title={t.instances} actions={<SavedViews filters={filters.map(({ name }) => name)} />}>
       <div class="panel-body stack">
         <Filters filters={isMore ? filters : filters.slice(0, ALWAYS)}>
-          <Button kind="ghost" icon="filter" onClick={() => setMore(!isMore)}>{isMore ? t.fewerFilters : t.moreFilters}</Button>
+          <Button kind="ghost" icon="filter" onClick={() => want(!isMore)}>{isMore ? t.fewerFilters : t.moreFilters}</Button>
         </Filters>
         <BulkBar
           selected={selected}

@@ -26,7 +26,7 @@ export function fitBeside(canvas: Canvas): void {
   const palette = canvas.getContainer().querySelector<HTMLElement>(".djs-palette");
   const left = palette ? palette.offsetLeft + palette.offsetWidth + GAP : MARGIN;
   const { inner, outer } = canvas.viewbox();
-  if (!outer.width || !outer.height || !inner.width || !inner.height) return;
+  if (![outer.width, outer.height, inner.width, inner.height].every((each) => each > 0 && Number.isFinite(each))) return;
   const width = outer.width - left - MARGIN;
   const height = outer.height - 2 * MARGIN;
   const whole = Math.min(width / inner.width, height / inner.height, SCALE_MAX);

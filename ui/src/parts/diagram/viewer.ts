@@ -93,6 +93,9 @@ export class Viewer {
   whole(): number {
     const canvas = this.get("canvas");
     canvas.resized();
+    const { inner, outer } = canvas.viewbox();
+    // nothing has a size while the page is built anew, or hidden: it is fitted once it has one
+    if (![inner.width, inner.height, outer.width, outer.height].every((each) => each > 0 && Number.isFinite(each))) return SCALE_MAX;
     canvas.zoom("fit-viewport", "auto");
     return canvas.zoom(Math.min(SCALE_MAX, canvas.zoom() * MARGIN), "auto");
   }
