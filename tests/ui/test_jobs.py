@@ -115,7 +115,10 @@ async def test_all_that_fit_are_deleted_with_progress_and_those_selected_start_o
 
 
 async def test_flows_with_a_title_are_listed_and_lead_to_their_graph_and_back(world, walk_on):
-    jobs = [FlowJob("one", "send-letter", {"to": "Ada"}), FlowJob("two", "nobody-does", after=["one"], options={"queue": "idle"})]
+    jobs = [
+        FlowJob("one", "send-letter", {"to": "Ada"}),
+        FlowJob("two", "nobody-does", after=["one"], options={"queue": "idle"}),
+    ]
     flow = await world.app.enqueue_flow(jobs, title="Order A-17")
     await until_job(world, flow["two"].job_key, "READY")
     walk = await walk_on(world)
