@@ -256,7 +256,7 @@ class Landing(Protocol):
 class StepFlight:
     """One step on its way to the database, with the commands in it."""
 
-    __slots__ = ("asks", "cell", "deadline", "landing", "mark", "step", "unclear")
+    __slots__ = ("asks", "cell", "deadline", "landing", "mark", "patient", "step", "unclear")
 
     def __init__(self, landing: Landing, cell: Cell, step: Step, asks: list[Ask], mark: int) -> None:
         self.landing = landing
@@ -265,6 +265,7 @@ class StepFlight:
         self.asks = asks
         self.mark = mark
         self.unclear = False
+        self.patient = False
         self.deadline = 0.0
         if len(asks) == 1:
             self.deadline = asks[0].deadline

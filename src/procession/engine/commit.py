@@ -33,6 +33,7 @@ class Flight(Protocol):
 
     step: Step
     deadline: float  # on the loop's clock; 0: no caller waits impatiently
+    patient: bool  # nobody waits for it at all, and nothing follows from it
     unclear: bool  # an earlier try may have been applied
 
     def landed(self, result: StepResult) -> None:
@@ -87,14 +88,19 @@ class GroupCommit:
         )
         self._own: set[asyncio.Task[None]] = set()  # steps in transactions of their own
         self._lanes: dict[Shape, Lane[Flight]] = dict(zip(shapes, made, strict=True))
+        self._starts = self._lanes[Shape.START]
 
     def _lane(self, name: str) -> Lane[Flight]:
         """One lane."""
         return Lane(name, self._send, count_max=COMMIT_STEPS_MAX, bytes_max=COMMIT_BYTES_MAX, sizes=sizes_of)
 
     def put(self, flight: Flight) -> None:
-        """Write this step with the next transaction of its lane."""
-        self._lanes[flight.step.shape()].put(flight)
+        """Write this step with the next transaction of its lane; a patient one waits a moment beside starts."""
+        lane, starts = self._lanes[flight.step.shape()], self._starts
+        if flight.patient and lane is not starts and not starts.idle:
+            lane.put_patiently(flight)  # callers of start wait for the database: a commit less is one that they get
+        else:
+            lane.put(flight)
 
     def put_within(self, flight: Flight, transaction: StepTransaction) -> None:
         """Write this step in a transaction of its own, together with what a handler has written there."""

@@ -19,6 +19,10 @@ class Ends:
         self._futures.setdefault(instance, []).append(future)
         return future
 
+    def waited_for(self, instance: int) -> bool:
+        """Whether somebody waits for it."""
+        return instance in self._futures
+
     def forget(self, instance: int, future: asyncio.Future[int]) -> None:
         """Nobody waits for this any more."""
         futures = self._futures.get(instance)

@@ -215,11 +215,12 @@ class Instances(Lending):
             self._unwritable(cell, asks, error)
             return False
         self._outbox.claim(step)
-        cell.flight = StepFlight(self, cell, step, asks, mark)
+        flight = cell.flight = StepFlight(self, cell, step, asks, mark)
         if asks[0].transaction is None:
-            self._commit.put(cell.flight)
+            flight.patient = not (step.new_jobs or step.rev <= 0 or flight.deadline or self.ends.waited_for(cell.key))
+            self._commit.put(flight)
         else:
-            self._commit.put_within(cell.flight, asks[0].transaction)
+            self._commit.put_within(flight, asks[0].transaction)
         return True
 
     def _unwritable(self, cell: Cell, asks: list[Ask], error: Exception) -> None:

@@ -1,6 +1,7 @@
 """A lane: one call under way at a time, and whatever gathers meanwhile goes with the next. It knows no store.
 
-Natural batching: at rest an item goes at once, under load many share one call. No timer and no task per item.
+Natural batching: at rest an item goes at once, under load many share one call. No task per item. Items that can wait
+for others do so for a moment (``put_patiently``), with one timer for all of them.
 """
 
 from __future__ import annotations
@@ -16,11 +17,26 @@ logger = logging.getLogger("procession.engine")
 
 T = TypeVar("T")
 
+PATIENCE_S = 0.004  # how long items that can wait do so at most,
+PATIENT_MAX = 64  # and how many of them
+
 
 class Lane(Generic[T]):
     """Gathers items and hands them to ``send`` in batches of at most ``count_max`` and about ``bytes_max``."""
 
-    __slots__ = ("_bytes_max", "_count_max", "_items", "_send", "_sizes", "_task", "_wake", "busy", "name")
+    __slots__ = (
+        "_bytes_max",
+        "_count_max",
+        "_due",
+        "_items",
+        "_send",
+        "_sizes",
+        "_task",
+        "_timer",
+        "_wake",
+        "busy",
+        "name",
+    )
 
     def __init__(
         self,
@@ -38,12 +54,37 @@ class Lane(Generic[T]):
         self._bytes_max = bytes_max
         self._sizes = sizes
         self._items: list[T] = []
+        self._due = False  # whether what has gathered goes as soon as nothing is under way
+        self._timer: asyncio.TimerHandle | None = None
         self._wake: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def put(self, item: T) -> None:
         """Send this with the next batch."""
         self._items.append(item)
+        self._due = True
+        self._go_on()
+
+    def put_patiently(self, item: T) -> None:
+        """Send this with the next batch, which may take a moment: so that it is shared by more."""
+        self._items.append(item)
+        if self._due:
+            return
+        if len(self._items) >= PATIENT_MAX:
+            self._due = True
+            self._go_on()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PATIENCE_S, self._waited)
+
+    def _waited(self) -> None:
+        """The moment is over."""
+        self._timer = None
+        if self._items:
+            self._due = True
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Wake the sender where it waits."""
         wake = self._wake
         if wake is not None:
             self._wake = None
@@ -67,6 +108,9 @@ class Lane(Generic[T]):
     async def stop(self) -> list[T]:
         """Stop sending; the items that never went."""
         task, self._task = self._task, None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -77,7 +121,7 @@ class Lane(Generic[T]):
         """Send batch after batch."""
         loop = asyncio.get_running_loop()
         while True:
-            if not self._items:
+            while not self._due:
                 self._wake = loop.create_future()
                 await self._wake
             batch = self._take()
@@ -88,7 +132,7 @@ class Lane(Generic[T]):
                 logger.exception("lane %s: a batch of %d could not be sent", self.name, len(batch))
             finally:
                 self.busy = False
-            if self._items:
+            if self._due:
                 await asyncio.sleep(0)  # a store that never waits must not keep the loop from everybody else
 
     def _take(self) -> list[T]:
@@ -101,6 +145,10 @@ class Lane(Generic[T]):
                 count = max(1, bisect_right(totals, self._bytes_max))
         if count == len(items):
             self._items = []
+            self._due = False
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
             return items
         self._items = items[count:]
         return items[:count]
