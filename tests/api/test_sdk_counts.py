@@ -202,6 +202,57 @@ async def test_what_element_instances_wait_for(served, client):
     assert {each.element_id: each.waiting_count for each in counts} == dict.fromkeys(details, 1)
 
 
+STARTED_BY = process("started").start("letter", message="hello").end().xml()
+
+
+async def test_which_message_went_to_which_subscription(served, client):
+    await served.deploy("started.bpmn", STARTED_BY)
+    key = await served.start("waiting", variables={"orderId": "A"}, businessId="B-1")
+    (open_one,) = (await served.post("/message-subscriptions/search", {"filter": {"processInstanceKey": key}})).json()[
+        "items"
+    ]
+    message = models.MessagePublicationRequest(name="payment-received", correlation_key="A")
+    published = await client.publish_message(data=message)
+    await client.publish_message(data=models.MessagePublicationRequest(name="hello", correlation_key="K"))
+    await served.until("/correlated-message-subscriptions/search", {}, 2)
+    query = models.CorrelatedMessageSubscriptionSearchQuery(
+        filter_=models.CorrelatedMessageSubscriptionSearchQueryFilter(process_instance_key=sdk.ProcessInstanceKey(key))
+    )
+    (found,) = (await client.search_correlated_message_subscriptions(data=query)).items
+    assert (found.message_key, found.message_name, found.correlation_key) == (
+        published.message_key,
+        "payment-received",
+        "A",
+    )
+    assert (found.subscription_key, found.element_instance_key) == (
+        open_one["messageSubscriptionKey"],
+        open_one["elementInstanceKey"],
+    )
+    assert (found.element_id, found.process_definition_id, found.business_id) == ("paid", "waiting", "B-1")
+    by_name = {"filter": {"messageName": {"$like": "hel*"}}}
+    (start,) = (await served.post("/correlated-message-subscriptions/search", by_name)).json()["items"]
+    assert (start["elementId"], start["elementInstanceKey"], start["correlationKey"]) == ("letter", None, "K")
+    assert start["processDefinitionId"] == "started"
+
+
+async def test_a_business_id_is_given_once(served, client):
+    key = sdk.ProcessInstanceKey(await served.start())
+    given = models.ProcessInstanceBusinessIdAssignmentInstruction(business_id="order-1")
+    for _ in range(2):  # the same again changes nothing
+        await client.assign_process_instance_business_id(key, data=given)
+    found = await served.post("/process-instances/search", {"filter": {"businessId": "order-1"}})
+    assert [each["processInstanceKey"] for each in found.json()["items"]] == [key]
+    assert (await served.take())["businessId"] == "order-1"
+    other = models.ProcessInstanceBusinessIdAssignmentInstruction(business_id="order-2")
+    with pytest.raises(sdk.errors.ConflictError):
+        await client.assign_process_instance_business_id(key, data=other)
+    assert (
+        await served.post(f"/process-instances/{key}/business-id-assignment", {"businessId": ""})
+    ).status_code == 400
+    with pytest.raises(sdk.errors.NotFoundError):
+        await client.assign_process_instance_business_id(sdk.ProcessInstanceKey("7"), data=given)
+
+
 async def test_how_the_server_is_set_up(client):
     found = await client.get_system_configuration()
     assert found.deployment.max_request_size == 8 * 1024 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from procession.errors import Conflict, NotFound
+from procession.errors import Conflict, InvalidValue, NotFound
 from procession.testing.bpmn import ProcessBuilder, process
 from tests.operations.stage import DAY, MINUTE, Stage
 
@@ -139,3 +139,19 @@ async def test_a_suspended_instance_can_be_migrated_and_goes_on_when_it_is_resum
     await stage.app.complete_user_task(task.user_task_key)
     await stage.app.run_until_idle()
     assert await stage.active(key) == ["pack"]
+
+
+async def test_a_business_id_is_given_once_and_what_begins_later_has_it(stage: Stage):
+    await stage.deploy(process("order").start().user("check").service("pay").end())
+    key = await stage.start("order")
+    await stage.app.assign_business_id(key, "A-17")
+    await stage.app.assign_business_id(key, "A-17")
+    with pytest.raises(Conflict, match="'A-17' already"):
+        await stage.app.assign_business_id(key, "A-18")
+    with pytest.raises(InvalidValue, match="at least one character"):
+        await stage.app.assign_business_id(key, "")
+    (row,) = await stage.app.instances(business_id="A-17")
+    assert (row.process_instance_key, row.state) == (key, "ACTIVE")
+    (task,) = await stage.app.user_tasks(process_instance_key=key)
+    await stage.app.complete_user_task(task.user_task_key)
+    assert (await stage.app.instance(key)).instance.business_id == "A-17"

@@ -38,6 +38,7 @@ BY_KEY: dict[str, Verb] = {
     "set_variables": lambda app, of: app.set_variables(of["instance"], {"x": 2}),
     "modify": lambda app, of: app.modify(of["instance"], activate=["check"]),
     "modify, terminate": lambda app, of: app.modify(of["instance"], activate=["check"], terminate=["check"]),
+    "assign_business_id": lambda app, of: app.assign_business_id(of["instance"], "A-17"),
     "suspend": lambda app, of: app.suspend(of["instance"]),
     "resume": lambda app, of: app.resume(of["resting"]),
     "migrate_instance": lambda app, of: app.migrate_instance(of["instance"], of["target"]),

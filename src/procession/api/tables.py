@@ -10,6 +10,7 @@ from procession.api.verbs import (
     authorizations,
     batches,
     cluster,
+    correlations,
     counts,
     decision_instances,
     decisions,
@@ -42,11 +43,9 @@ PAGES = (page_overview, page_definitions, page_instances, page_messages, page_to
 
 # What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
 NOT_SERVED: tuple[tuple[str, str, str], ...] = (
-    ("POST", "/correlated-message-subscriptions/search", "searchCorrelatedMessageSubscriptions"),
     ("POST", "/documents/{key}/links", "createDocumentLink"),
     ("GET", "/jobs/statistics/global", "getGlobalJobStatistics"),
     ("POST", "/jobs/statistics/{kind}", "getJobStatistics"),
-    ("POST", "/process-instances/{key}/business-id-assignment", "assignProcessInstanceBusinessId"),
     ("GET", "/system/usage-metrics", "getUsageMetrics"),
 )
 FAMILIES_NOT_SERVED = (
@@ -103,6 +102,7 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
         *jobs.ENDPOINTS,
         *running.ENDPOINTS[:1],
         *messages.ENDPOINTS,
+        *correlations.ENDPOINTS,
         *batches.ENDPOINTS,
         *instances.ENDPOINTS,
         *incidents.ENDPOINTS,

@@ -24,7 +24,7 @@ from procession.app.inspection import Inspection
 from procession.app.views import View
 from procession.app.working import Span, adjustment
 from procession.core import MigrationFinding
-from procession.core.commands import Activate, Migrate, Modify, Move, Suspend
+from procession.core.commands import Activate, AssignBusinessId, Migrate, Modify, Move, Suspend
 from procession.engine.batches import BatchRequest
 from procession.engine.job_updates import JobUpdate
 from procession.engine.restarts import Plan, Restart
@@ -112,6 +112,15 @@ class Operations(Inspection):
             terminate=await self._element_instances(process_instance_key, terminate),
         )
         await self._command(process_instance_key, command)
+
+    async def assign_business_id(self, process_instance_key: int, business_id: str) -> None:
+        """Give a business id to an instance that has none, once and for good; the same again changes nothing.
+
+        Raises NotFound, InvalidValue, Conflict when it has another one, or was called by an instance.
+        """
+        arguments.key(process_instance_key, "process_instance_key")
+        name = arguments.name(business_id, "business_id")
+        await self._command(process_instance_key, AssignBusinessId(name))
 
     async def suspend(self, process_instance_key: int) -> None:
         """Let an instance rest: its jobs and timers are hidden until ``resume``. Raises NotFound, Conflict.

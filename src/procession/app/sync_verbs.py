@@ -75,6 +75,7 @@ class SyncVerbs:
     batches = Face(Operations.batches)
     batch_progress = Face(Operations.batch_progress)
     batch_errors = Face(Operations.batch_errors)
+    assign_business_id = Face(Operations.assign_business_id)
     cancel_batch = Face(Operations.cancel_batch)
     suspend_batch = Face(Operations.suspend_batch)
     resume_batch = Face(Operations.resume_batch)

@@ -41,6 +41,8 @@ class StartInstance(Command):
     start_channel: str = ""
     event: str = ""  # name of the message or signal that triggered ``start``, where it waits for several
     after: list[str] = []  # start instructions: behind these elements, which are not carried out
+    message: int = 0  # the message that triggered ``start``
+    subscription: int = 0  # that it was given to
 
 
 class CompleteJob(Command):
@@ -160,6 +162,12 @@ class Resume(Command):
     """Go on after Suspend."""
 
 
+class AssignBusinessId(Command):
+    """Give a business id to an instance that has none."""
+
+    business_id: str
+
+
 class Move(msgspec.Struct, omit_defaults=True):
     """Move tokens to another element: one by its element instance, or all of the element ``source``."""
 
@@ -205,6 +213,7 @@ AnyCommand = (
     | Resume
     | Modify
     | Migrate
+    | AssignBusinessId
 )
 
 
@@ -262,6 +271,7 @@ class StartByEvent(FollowUp):
     start_channel: str = ""
     message: int = 0
     event: str = ""  # name of the message or signal
+    subscription: int = 0
 
 
 AnyFollowUp = Send | CallProcess | PublishMessage | BroadcastSignal | StartByEvent

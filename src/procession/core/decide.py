@@ -15,6 +15,7 @@ import msgspec
 from procession.core import events as e
 from procession.core.commands import (
     AnyCommand,
+    AssignBusinessId,
     Cancel,
     ChildEnded,
     Command,
@@ -140,6 +141,10 @@ def start_instance(step: Step, command: StartInstance) -> None:
         )
     )
     root = step.state.nodes[command.instance]
+    if command.message and start is not None:
+        step.emit(
+            e.Correlated(command.message, command.event, command.start_channel, command.subscription, start.index, 0)
+        )
     if start is not None and start.outputs:
         data["variables"] = dict(command.variables)  # only what the start event's output mappings name goes up
     else:
@@ -213,6 +218,9 @@ def correlate(step: Step, command: Correlate) -> None:
     _must_be_active(step)
     wait = next(wait for wait in owner.waits or () if wait.key == command.subscription)
     if not served(step, wait):
+        if command.message:
+            where = (command.subscription, wait.element, owner.key)
+            step.emit(e.Correlated(command.message, command.name, command.correlation_key, *where))
         fire(step, owner, wait, command.variables)
 
 
@@ -399,6 +407,20 @@ def _is_cancelled(step: Step) -> bool:
     return root is not None and root.phase == Phase.TERMINATING
 
 
+def assign_business_id(step: Step, command: AssignBusinessId) -> None:
+    """Once and for good; the same again changes nothing. Raises Conflict."""
+    state = step.state
+    if state.business_id == command.business_id:
+        return
+    if state.business_id:
+        message = f"Instance {state.key} has the business id '{state.business_id}' already: it stays"
+        raise Conflict(message)
+    if state.parent:
+        message = f"Instance {state.key} was called by instance {state.parent}: a business id is given to callers only"
+        raise Conflict(message)
+    step.emit(e.BusinessIdAssigned(command.business_id))
+
+
 def _must_be_active(step: Step) -> None:
     """Refuse steps of an instance that is suspended. Raises Conflict."""
     if step.state.status != Status.ACTIVE:
@@ -445,4 +467,5 @@ HANDLERS: dict[type[Command], Callable[[Step, Any], None]] = {
     Modify: modify,
     Suspend: suspend,
     Resume: resume,
+    AssignBusinessId: assign_business_id,
 }

@@ -220,6 +220,8 @@ class FollowUps:
             start=follow_up.start,
             start_channel=follow_up.start_channel,
             event=follow_up.event,
+            message=follow_up.message,
+            subscription=follow_up.subscription,
         )
         await self._start(job, command, Begin(definition=definition, tenant=job.tenant))
         return True

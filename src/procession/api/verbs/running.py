@@ -224,6 +224,12 @@ def _key(call: Call) -> int:
     return key_of(call.path["processInstanceKey"], "processInstanceKey")
 
 
+class AssignBusinessId(Request):
+    """The business id that an instance gets."""
+
+    business_id: Annotated[str, Meta(min_length=1)]
+
+
 async def cancel_instance(call: Call) -> None:
     """End an instance and everything that it called."""
     key = _key(call)
@@ -234,6 +240,13 @@ async def cancel_instance(call: Call) -> None:
         if (await call.desk.app.stored_instance(key)).ended_at:
             raise NotFound(str(error)) from None  # Camunda 8's answer for one that is over
         raise
+
+
+async def assign_business_id(call: Call) -> None:
+    """Give an instance its business id."""
+    key = _key(call)
+    await call.desk.check_instance(call.who, key)
+    await call.desk.app.assign_business_id(key, call.body.business_id)
 
 
 async def modify_instance(call: Call) -> None:
@@ -371,6 +384,14 @@ ENDPOINTS = (
         entity="PROCESS_INSTANCE",
     ),
     _command("cancellation", "cancelProcessInstance", cancel_instance, "Cancel an instance", load=Load.EXEMPT),
+    _command(
+        "business-id-assignment",
+        "assignProcessInstanceBusinessId",
+        assign_business_id,
+        "Give a business id to an instance that has none",
+        body=AssignBusinessId,
+        optional=False,
+    ),
     _command(
         "modification",
         "modifyProcessInstance",

@@ -57,6 +57,7 @@ def start_job(key: int, instance: int, offered: Offered, start: StoredSubscripti
         start_channel=offered.correlation_key,
         message=offered.key,
         event=offered.name,
+        subscription=start.key if offered.key else 0,
     )
     return NewJob(
         key=key,

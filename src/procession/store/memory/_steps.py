@@ -122,8 +122,8 @@ def _insert_instance(tables: Tables, step: Step, now: int) -> StoredInstance:
 
 
 def _update_instance(instance: StoredInstance, step: Step, now: int) -> None:
+    instance.business_id = step.business_id or instance.business_id
     if step.rev == 0:
-        instance.business_id = step.business_id or instance.business_id
         instance.parent = step.parent or instance.parent
         instance.parent_element_instance = step.parent_element_instance or instance.parent_element_instance
         instance.tags = list(step.tags) or instance.tags

@@ -264,7 +264,7 @@ def _new_instance(step: Step) -> Literals:
 def _put_wide(session: Session, steps: list[Step]) -> None:
     """What few steps have."""
     for step in steps:
-        if step.rev == 0:
+        if step.is_told_more:
             session.put(
                 "start_requested_instance",
                 key=step.instance,

@@ -134,8 +134,8 @@ class Step(Row, kw_only=True):
     state: bytes
     variables: bytes | None = None  # None: unchanged
     events: bytes | None = None  # JSON array; None: no history row
-    business_id: str = ""  # this and the next four: only with rev -1 or 0
-    parent: int = 0
+    business_id: str = ""  # with a rev above 0: the instance, which had none, gets it
+    parent: int = 0  # this and the next three: only with rev -1 or 0
     parent_element_instance: int = 0
     tags: Sequence[str] = ()
     tenant: str = ""
@@ -154,6 +154,11 @@ class Step(Row, kw_only=True):
     migrates: bool = False  # the definition is another one from here on
     moved_rows: Sequence[MovedRow] = ()  # only with a changed definition: rows that go with it (migration)
 
+    @property
+    def is_told_more(self) -> bool:
+        """Whether the row of an instance that is there gets more than a usual step writes."""
+        return self.rev == 0 or (self.rev > 0 and bool(self.business_id))
+
     def shape(self) -> Shape:
         """The narrowest shape that can write this step."""
         if (
@@ -169,7 +174,7 @@ class Step(Row, kw_only=True):
             or self.moved_rows
             or self.start_channel
             or self.release_channel
-            or self.rev == 0
+            or self.is_told_more
         ):
             return Shape.WIDE
         if self.rev < 0:

@@ -205,7 +205,7 @@ def _tenants(session: Session, steps: Sequence[Step]) -> dict[int, str]:
 def _write_wide(session: Session, steps: Sequence[Step]) -> set[int]:
     """Everything that most steps do not have; the instances whose step met a buffered message."""
     for step in steps:
-        if step.rev == 0:
+        if step.is_told_more:
             session.run(
                 "start_requested_instance",
                 key=step.instance,

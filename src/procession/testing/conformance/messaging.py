@@ -105,6 +105,7 @@ class TestPublish:
 
     async def test_a_start_event_gets_what_no_running_instance_waits_for(self, store: Store, keys: Keys) -> None:
         (deployed,) = await deploy(store, keys, definition(keys, messages=["paid"]))
+        (start,) = await store.list_subscriptions()
         new = message(keys)
         (result,) = await store.publish([new], keys)
         (job,) = await jobs_of(store)
@@ -119,6 +120,7 @@ class TestPublish:
             "start_channel": "A-17",
             "message": new.key,
             "event": "paid",
+            "subscription": start.key,
         }
 
     async def test_a_running_instance_goes_before_a_start_event_of_the_same_process(

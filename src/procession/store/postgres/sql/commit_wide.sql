@@ -45,8 +45,7 @@ with s as materialized (
     set rev = s.rev + 1, definition = s.definition, process_id = o.process_id, status = s.status,
         state = s.state, variables = coalesce(s.variables, instance.variables),
         ended_at = case when s.status in (1, 2) then coalesce($8, now()) end,
-        business_id = case when s.rev = 0 then coalesce(o.business_id, instance.business_id)
-                      else instance.business_id end,
+        business_id = coalesce(o.business_id, instance.business_id),
         parent = case when s.rev = 0 then coalesce(o.parent, instance.parent) else instance.parent end,
         parent_element_instance = case when s.rev = 0
                                   then coalesce(o.parent_element_instance, instance.parent_element_instance)
