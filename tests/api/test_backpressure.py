@@ -43,6 +43,15 @@ def test_what_was_accepted_under_a_higher_limit_does_not_cut_it_again():
     assert rule.limit > 8 * cuts_at_once.limit
 
 
+def test_what_was_in_flight_together_cuts_the_limit_once():
+    rule = Aimd(start=100)
+    for _ in range(90):  # for each that is answered another one was let in
+        rule.learn(SLOW, 90)
+    assert rule.limit == 90
+    rule.learn(SLOW, 90)  # the first of those
+    assert rule.limit == pytest.approx(81)
+
+
 def test_an_answer_that_never_came_is_a_slow_one():
     rule = Aimd(start=100)
     rule.learn(FAST, 100, dropped=True)

@@ -108,6 +108,71 @@ async def test_a_refusal_under_load_asks_nobody_who_they_are_and_reads_no_body(m
     assert served.server.web.metrics.http.open == 0
 
 
+async def one_by_one(served: Served, *requests: bytes) -> list[bytes]:
+    """Send each request when the one before is answered, on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
+    answers: list[bytes] = []
+    try:
+        for request in requests:
+            writer.write(request)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            answers.append(head + await asyncio.wait_for(reader.readexactly(int(length or b"0")), 10))
+    finally:
+        writer.close()
+    return answers
+
+
+STARTING = b"POST /v2/process-instances HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+BODY = b'{"processDefinitionId":"payment"}'
+START = STARTING + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+
+
+async def test_headers_that_were_refused_before_are_known_as_long_as_there_is_no_room(served):
+    await served.deploy()
+    assert b"HTTP/1.1 200 " in (await one_by_one(served, START))[0]
+    filled(served)
+    health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    refused, again, third, healthy, last = await one_by_one(served, START, START, START, health, START)
+    assert refused == again == third == last
+    assert refused.startswith(b"HTTP/1.1 503 ")
+    assert healthy.startswith(b"HTTP/1.1 200 ")
+    admission = served.gate.admission
+    assert admission.rejected == {"commands-in-flight": 4}
+    admission.done(0.0)
+    assert b"HTTP/1.1 200 " in (await one_by_one(served, START))[0]
+
+
+async def test_what_is_known_of_headers_is_believed_of_a_whole_request_only(served):
+    filled(served)
+    await one_by_one(served, START)
+    head, closing = START.removesuffix(BODY), b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answers = await raw(served, START + START + closing)  # several at once
+    assert [each[:4] for each in answers.split(b"HTTP/1.1 ")[1:]] == [b"503 ", b"503 ", b"200 "]
+    other = STARTING + b"Content-Length: 2\r\n\r\n{}"
+    assert [each[9:13] for each in await one_by_one(served, other, START, other)] == [b"503 "] * 3
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
+    for piece in (head, BODY[:9], BODY[9:] + closing):  # in pieces, the next request within the last of them
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(0)
+    answers = await asyncio.wait_for(reader.read(65_536), 10)
+    answers += await asyncio.wait_for(reader.read(65_536), 10)
+    writer.close()
+    assert [each[:4] for each in answers.split(b"HTTP/1.1 ")[1:]] == [b"503 ", b"200 "]
+
+
+async def test_a_silent_connection_is_closed_after_refusals_as_after_answers(make_served):
+    served = await make_served(keep_alive_s=0.2)
+    filled(served)
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
+    for _ in range(2):
+        writer.write(START)
+        assert (await asyncio.wait_for(reader.read(65_536), 10)).startswith(b"HTTP/1.1 503 ")
+    assert await asyncio.wait_for(reader.read(65_536), 10) == b""
+    writer.close()
+
+
 async def test_what_ends_work_asks_who_comes_however_full_it_is(make_served):
     served = await make_served(identity=True)
     filled(served)

@@ -20,7 +20,8 @@ logger = logging.getLogger("procession.api")
 
 LOOK_S = 5.0  # between two looks at the disk
 TOLD_S = 1.0  # between two lines of the log about what is refused
-TURNS = 16  # commands that begin work and are at work at once: enough for group commits, few for those that end work
+TURNS = 64  # commands that begin work and are at work at once: enough for group commits, few for those that end work
+TURNS_BESIDE_ENDS = 16  # the same while commands that end work are at work: never none, so that starts go on
 SQLITE = "sqlite:///"
 
 
@@ -41,6 +42,7 @@ class Gate:
         self._place = Path(app.url.removeprefix(SQLITE).partition("?")[0]) if app.url.startswith(SQLITE) else None
         self._looked_at = -LOOK_S
         self._at_work = 0
+        self._ending = 0  # commands that end work and are at work
         self._line: deque[asyncio.Future[None]] = deque()
         self._told_at = -TOLD_S
         self._untold = 0
@@ -81,11 +83,18 @@ class Gate:
             self._tell(refusal, began)
             raise refused(refusal)
         entered = Pass(self, began, exempt=exempt)
-        if not exempt and (self._at_work >= TURNS or self._line):
+        if exempt:
+            self._ending += 1
+        elif self._line or self._at_work >= self._turns:
             await self._turn(entered)
-        elif not exempt:
+        else:
             self._at_work += 1
         return entered
+
+    @property
+    def _turns(self) -> int:
+        """How many that begin work may be at work now."""
+        return TURNS_BESIDE_ENDS if self._ending else TURNS
 
     async def _turn(self, entered: Pass) -> None:
         """Until one that is at work is done."""
@@ -104,9 +113,10 @@ class Gate:
         now = asyncio.get_running_loop().time()
         self.admission.done(now - began, exempt=exempt, dropped=dropped)
         if exempt:
-            return
-        self._at_work -= 1
-        while self._line and self._at_work < TURNS:
+            self._ending -= 1
+        else:
+            self._at_work -= 1
+        while self._line and self._at_work < self._turns:
             turn = self._line.popleft()
             if not turn.done():
                 self._at_work += 1

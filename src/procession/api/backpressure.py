@@ -2,7 +2,9 @@
 
 ``Aimd`` is Zeebe's rule: one more after a fast answer, a tenth less after a slow one. It is only cut when what is in
 flight is at or under the limit (more is the echo of a limit that was cut already), and only raised when at least half
-of it is used (an idle server learns nothing). ``Gradient`` compares the time of now with the best that was seen
+of it is used (an idle server learns nothing). It is cut once for what was in flight together: all of it was let in
+under the limit before the cut, and each slow answer of it would say the same again. Without that a limit of 640 fell
+to 5 within one round of answers, ten times a minute. ``Gradient`` compares the time of now with the best that was seen
 lately. ``WriteLimit`` slows new work down to the rate at which exporters drain their backlog. ``Watermarks`` refuse
 new work where a disk is about to be full. Completions, failures and cancels are never refused: they end work.
 """
@@ -76,12 +78,16 @@ class Aimd:
         self._most = most
         self._target_s = target_s
         self._cut = cut
+        self._echoes = 0  # answers to come of what was let in before the last cut
 
     def learn(self, took_s: float, in_flight: int, *, dropped: bool = False) -> None:
         """One more after a fast answer, a tenth less after a slow one or one that was lost."""
+        is_echo = self._echoes > 0
+        self._echoes -= is_echo
         if took_s > self._target_s or dropped:
-            if in_flight <= self.limit:
+            if in_flight <= self.limit and not is_echo:
                 self.limit = max(self._least, self.limit * self._cut)
+                self._echoes = in_flight - 1
         elif in_flight * 2 >= self.limit:
             self.limit = min(self._most, self.limit + 1)
 

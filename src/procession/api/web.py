@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute
 
 from procession.api.admission import Gate, refused
+from procession.api.backpressure import Refusal
 from procession.api.bodies import drain, read_body, read_uploads
 from procession.api.desk import Desk
 from procession.api.endpoints import Call, Content, Endpoint, Load, Stream
@@ -37,6 +38,7 @@ logger = logging.getLogger("procession.api")
 
 _encode = msgspec.json.Encoder().encode
 
+REFUSALS_MAX = 2_048  # answers that are remembered
 Handle = Callable[..., Awaitable[Plain | Response]]  # of a request, and of its span as `visited`
 
 
@@ -85,9 +87,7 @@ class Web:
         if found is None:
             return None
         self.metrics.http.answered(endpoint.operation_id, "503", 0.0, waits=False)
-        answer = problem_response(refused(found), path.decode())
-        answer.headers = [*answer.headers, *HEADERS]
-        return answer
+        return _answer_of_refusal(found, path)
 
     # -- one request ------------------------------------------------------------------------------------------------
     def _traced(self, endpoint: Endpoint, path: str, handle: Handle) -> Answer:
@@ -239,6 +239,14 @@ class Web:
 
 
 _JSON = (JSON_TYPE,)
+
+
+@lru_cache(maxsize=REFUSALS_MAX)
+def _answer_of_refusal(refusal: Refusal, path: bytes) -> Plain:
+    """A refusal with the headers of every answer: the same one for the same numbers, which come again and again."""
+    answer = problem_response(refused(refusal), path.decode())
+    answer.headers = (*answer.headers, *HEADERS)
+    return answer
 
 
 async def _gone(receive: Receive) -> None:

@@ -8,10 +8,9 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import psutil
-
-SETTLE_S = 0.01
 
 
 class Child:
@@ -26,6 +25,12 @@ class Child:
         """Processor time until now."""
         times = self._process.cpu_times()
         return times.user + times.system
+
+    @property
+    def waited_s(self) -> float:
+        """How long its main thread, the one of its event loop, was ready to run and had no processor until now."""
+        told = Path(f"/proc/{self._process.pid}/schedstat")  # of Linux
+        return int(told.read_text().split()[1]) / 1e9 if told.exists() else 0.0
 
     @property
     def memory_bytes(self) -> int:

@@ -55,7 +55,9 @@ class Connection(asyncio.Protocol):
                 asked.set_exception(ConnectionError("the server has closed the connection"))
 
     def ask(self, request: bytes) -> asyncio.Future[Reply]:
-        """Send a request as it is."""
+        """Send a request as it is. Raises ConnectionError where the server has closed the connection."""
+        if self.transport.is_closing():
+            raise ConnectionError("the server has closed the connection")
         asked = asyncio.get_running_loop().create_future()
         self._asked.append(asked)
         self.transport.write(request)

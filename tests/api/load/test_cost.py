@@ -20,6 +20,7 @@ from procession import Procession
 from procession.lab._processor import processor_seconds
 from procession.testing.bpmn import process
 from tests.api.load.child import served
+from tests.api.load.offer import VARIABLES
 
 JOBS = int(os.environ.get("COST_JOBS", "400"))  # of each way and round
 IS_MEASURED = "COST_JOBS" in os.environ
@@ -29,7 +30,6 @@ WORKERS = 4
 SHARE_MAX = 0.25  # of the throughput, that HTTP may cost
 
 PARCEL = process("parcel").start("begin").service("print", type="print-label").end("done").xml()
-VARIABLES = {"orderId": "A-17", "customer": {"name": "Oslo & Sons", "tier": "gold"}, "amount": 12.5}
 RESULT = {"label": "L-1"}
 
 Work = Callable[[int], Awaitable[int]]  # take so many and complete them: how many there were
