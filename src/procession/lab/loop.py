@@ -1,4 +1,4 @@
-"""The event loop that the lab's processes run on: uvloop where it is installed, else the standard library's."""
+"""What the lab's processes run on, as ``procession work`` does: uvloop where it is installed, a calm collector."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import importlib.util
 import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
+
+from procession.worker.collector import calm_collector
 
 T = TypeVar("T")
 
@@ -21,6 +23,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
     Ctrl-C cancels it and then raises KeyboardInterrupt; SIGTERM cancels it and then raises CancelledError.
     """
+    calm_collector()
     with asyncio.Runner(loop_factory=_factory()) as runner:
         return runner.run(_until_sigterm(coroutine))
 
