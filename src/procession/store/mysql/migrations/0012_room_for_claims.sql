@@ -1,0 +1,1 @@
+-- Of PostgreSQL's pages only: here nothing changes, but the number.
