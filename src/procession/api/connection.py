@@ -11,7 +11,7 @@ request that brings the same bytes is refused without being parsed: what the par
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import ClassVar, Final, cast
 
@@ -35,6 +35,7 @@ class Connection(HttpToolsProtocol):
     headers_s: ClassVar[float]
     refusal: ClassVar[Callable[[bytes], Plain | None]]  # what a POST to a path is answered if there is no room
     heads: ClassVar[dict[bytes, tuple[bytes, int]]]  # headers that were refused: the path, the length of the body
+    usual: ClassVar[tuple[list[tuple[bytes, bytes]], bytes]] = ([], b"")  # headers of every answer, and as written
     _deadline: asyncio.TimerHandle | None = None
     _waited_for = 0  # bytes of headers that have come and are not whole
     _refused: Plain | None = None  # the answer to the request that is being read
@@ -169,8 +170,7 @@ class Connection(HttpToolsProtocol):
             self._deadline = None
 
 
-@lru_cache(maxsize=2)  # one of them says the time
-def _lines(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
+def _lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Headers as they are written."""
     return b"".join(b"%b: %b\r\n" % pair for pair in headers)
 
@@ -178,7 +178,7 @@ def _lines(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
 @lru_cache(maxsize=ANSWERS_MAX)
 def _written(answer: Plain) -> bytes:
     """An answer from its own headers on; one that is the same object is written once."""
-    return _lines(tuple(answer.headers)) + b"content-length: %d\r\n\r\n" % len(answer.body) + answer.body
+    return _lines(answer.headers) + b"content-length: %d\r\n\r\n" % len(answer.body) + answer.body
 
 
 def connection_class(headers_s: float, refusal: Callable[[bytes], Plain | None]) -> type[Connection]:

@@ -197,7 +197,7 @@ async def _serve(
     from procession.api.identity import check_binding  # noqa: PLC0415 - packages that may be absent
     from procession.api.server import serve as serve_app  # noqa: PLC0415 - as above
     from procession.app.tracing import trace_jobs  # noqa: PLC0415 - as above
-    from procession.cli.serving import Stop, collect_seldom, tell  # noqa: PLC0415 - an event loop
+    from procession.cli.serving import Stop, settle, tell  # noqa: PLC0415 - an event loop
     from procession.ui import routes  # noqa: PLC0415 - packages that may be absent
 
     check_binding(settings)
@@ -214,7 +214,7 @@ async def _serve(
     )
     async with app, serving as server:
         words = _words(app, server, settings, page=page)
-        collect_seldom()
+        settle()
         more = {"grpc": server.grpc_address} if server.grpc_address else {}
         tell("serving", words, url=server.url, database=app.url, identity=settings.identity, **more)
         await stop.wait()

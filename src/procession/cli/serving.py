@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-GARBAGE_OBJECTS = 20_000  # more made than freed, until the young ones are looked through; 700 is Python's own
 KILLED = 128  # plus the signal's number: the exit code of a process that a signal ended
 
 
@@ -44,16 +43,14 @@ def run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
         return runner.run(coroutine)
 
 
-def collect_seldom() -> None:
-    """Look for garbage in cycles less often, and not among what is there for good; when the process is ready.
+def settle() -> None:
+    """What is there when a process is ready stays for good: the collector of cycles looks through it no more.
 
-    With the interpreter's own thresholds a server under load looked through its whole memory several times a second:
-    60 to 130 ms each time, in which nobody got an answer, and a fifth of its processor. Nearly all that a request
-    leaves is freed without it.
+    With that and ``calm_collector`` a server under load has no more pauses of 60 to 130 ms, several times a second, in
+    which its whole memory was looked through and nobody got an answer.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(GARBAGE_OBJECTS)
 
 
 def show_logs(*, tracebacks: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Three times as many starts as the server can take: what ends work keeps its pace, and every refusal says why.
 
 The server is a process of its own, loaded by this one. What it sustains is looked for first: so many starts are sent a
-second, whether or not those before were answered, more and more of them, until starts are refused or jobs gather. Then
+second, whether or not those before were answered, more and more of them, until starts are refused or work gathers. Then
 the highest rate that went well, and three times as many, are sent in turns, with the same workers beside, which go as
 fast as the server lets them. What counts is the middle of three rounds.
 
@@ -33,9 +33,9 @@ TIMES = 3
 FIRST_SHARE = 0.6  # of what starters that wait for their answers get: where the search begins
 STEP = 1.12
 STEPS_MAX = 12
-STEP_SECONDS = 1.5
+STEP_SECONDS = 2.0
 REFUSED_SHARE_MAX = 0.01  # of the starts, at a rate that is sustained
-ENDED_SHARE_MIN = 0.95  # of them, within the same seconds: the last ones are still on their way
+GATHERED_S_MAX = 0.1  # how much of it may be on its way at the end: starts without an answer, jobs without an end
 SENT_MIN = 0.9  # of the starts that are meant to be sent
 KEPT_MIN = 0.9  # of the rate of completions
 FLOWING_MIN = 0.5  # of the rate of starts
@@ -95,8 +95,9 @@ async def sustained_rate(offer: Offer) -> float:
 
 async def _goes_well(offer: Offer, rate: float) -> bool:
     counts = await offer.run(STEP_SECONDS, rate)
+    gathered = max(counts.late, counts.statuses[200] - counts.late - counts.completed)
     is_taken = counts.statuses[503] <= REFUSED_SHARE_MAX * counts.statuses.total() and not counts.unsent
-    return is_taken and counts.completed >= ENDED_SHARE_MIN * STEP_SECONDS * rate
+    return is_taken and gathered <= GATHERED_S_MAX * rate
 
 
 async def rounds_of(child: Child, offer: Offer, rate: float) -> list[Round]:
