@@ -256,7 +256,7 @@ async def test_a_business_id_is_given_once(served, client):
 async def test_how_the_server_is_set_up(client):
     found = await client.get_system_configuration()
     assert found.deployment.max_request_size == 8 * 1024 * 1024
-    assert (found.job_metrics.enabled, found.components.active) == (False, [])
+    assert (found.job_metrics.enabled, found.components.active) == (True, [])
     assert (found.authentication.is_login_delegated, found.deployment.is_multi_tenancy_enabled) == (False, False)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import UnsetType
 
+from procession.api.meter import Workers
 from procession.api.problems import Problem
 from procession.api.roles import Principal, tenant_id_of, tenant_of
 from procession.api.settings import Settings
@@ -42,6 +43,11 @@ class Desk:
     def rows(self) -> Store:
         """The store, to read."""
         return self.app.rows
+
+    @property
+    def workers(self) -> Workers:
+        """Where it is counted what remote workers do."""
+        return self.watch.tally.workers
 
     def app_of(self, tenant: str) -> Procession:
         """The application, working for a tenant."""

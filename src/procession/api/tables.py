@@ -20,6 +20,7 @@ from procession.api.verbs import (
     incidents,
     instance_page,
     instances,
+    job_statistics,
     jobs,
     messages,
     own,
@@ -44,9 +45,6 @@ PAGES = (page_overview, page_definitions, page_instances, page_messages, page_to
 # What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
 NOT_SERVED: tuple[tuple[str, str, str], ...] = (
     ("POST", "/documents/{key}/links", "createDocumentLink"),
-    ("GET", "/jobs/statistics/global", "getGlobalJobStatistics"),
-    ("POST", "/jobs/statistics/{kind}", "getJobStatistics"),
-    ("GET", "/system/usage-metrics", "getUsageMetrics"),
 )
 FAMILIES_NOT_SERVED = (
     "agent-definitions",
@@ -117,6 +115,7 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
         *decision_instances.ENDPOINTS,
         *documents.ENDPOINTS,
         *counts.ENDPOINTS,
+        *job_statistics.ENDPOINTS,
         *cluster.ENDPOINTS,
         *authorizations.ENDPOINTS,
         *audit.ENDPOINTS,

@@ -15,6 +15,8 @@ from typing import Final
 
 import msgspec
 
+from procession.api.meter import Counter as MeterCounter
+from procession.api.meter import Workers, count_event
 from procession.core import events as e
 from procession.core.state import Status
 from procession.errors import Unavailable
@@ -50,6 +52,7 @@ class _Running(msgspec.Struct):
 
     definition: int
     active: dict[int, Place]
+    jobs: dict[int, str] = {}  # types of open jobs
 
 
 class Tally:
@@ -59,6 +62,9 @@ class Tally:
         self._store = store
         self._open: dict[int, _Running] = {}  # by instance
         self._counts: Counter[Name] = Counter()
+        self._meter = MeterCounter()
+        self._tenants: dict[int, str] = {}  # by definition
+        self.workers = Workers()
         self._cursor: TallyCursor | None = None
         self._turning = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -108,6 +114,7 @@ class Tally:
             return await self._turn()
 
     async def _turn(self) -> int:
+        await self.workers.flush(self._store)
         since = self._cursor or await self._store.tally_cursor()
         rows = await self._store.history_after(since, limit=STEPS_MAX)
         self.is_behind = len(rows) == STEPS_MAX
@@ -115,7 +122,9 @@ class Tally:
             self._cursor = since
             return 0
         await self._look_back(rows)
+        await self._know_tenants(rows)
         self._counts.clear()
+        self._meter.take()
         for row in rows:
             self._take(row)
         until = TallyCursor(txid=rows[-1].txid, position=rows[-1].position)
@@ -123,7 +132,7 @@ class Tally:
             TallyCount(definition=name[0], place=name[1], measure=name[2], times=times)
             for name, times in self._counts.items()
         ]
-        if not await self._store.add_tally(since, until, counts):
+        if not await self._store.add_tally(since, until, counts, self._meter.take()):
             self._forget()
             return -1
         self._cursor, self.counted_at = until, rows[-1].at
@@ -135,6 +144,14 @@ class Tally:
         """What was remembered is of another line of events."""
         self._cursor = None
         self._open.clear()
+
+    async def _know_tenants(self, rows: list[HistoryAt]) -> None:
+        """Whose the versions are that these steps are of."""
+        unknown = sorted({row.definition for row in rows} - self._tenants.keys())
+        if unknown:
+            self._tenants.update({row.key: row.tenant for row in await self._store.definitions(unknown)})
+        while len(self._tenants) > INSTANCES_MAX:
+            del self._tenants[next(iter(self._tenants))]
 
     # -- what came before ---------------------------------------------------------------------------------------------
     async def _look_back(self, rows: list[HistoryAt]) -> None:
@@ -158,7 +175,9 @@ class Tally:
         self._open[row.instance] = running  # the ones used last stay longest
         count = self._counts if counts else Counter[Name]()
         definition, active = row.definition, running.active
+        meter, tenant = self._meter if counts else None, self._tenants.get(definition, "")
         for event in _events(row.events):
+            count_event(meter, tenant, running.jobs, event, row.at)
             match event:
                 case e.Activated() if not event.body:  # the body of a repeated activity is none of its repetitions
                     self._begin(count, active, definition, event.key, event.element, row.at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from procession.store.rows.metering import MeterRow
 from procession.store.rows.reading import HistoryRow, StoredSubscription
 from procession.store.rows.watching import (
     FoundInstances,
@@ -100,8 +101,26 @@ class Watching(Protocol):
         """How far the history was counted."""
         ...
 
-    async def add_tally(self, since: TallyCursor, until: TallyCursor, counts: Sequence[TallyCount]) -> bool:
+    async def add_tally(
+        self,
+        since: TallyCursor,
+        until: TallyCursor,
+        counts: Sequence[TallyCount],
+        meter: Sequence[MeterRow] = (),
+    ) -> bool:
         """Add counts and move the cursor, in one transaction; False, and nothing, where it does not stand there."""
+        ...
+
+    async def add_meter(self, rows: Sequence[MeterRow]) -> None:
+        """Add to what is counted by time; rows of the same texts and time are one."""
+        ...
+
+    async def meter(self, since: int, until: int, measures: Sequence[int], *, limit: int) -> list[MeterRow]:
+        """What was counted from ``since`` until before ``until``, by time, at most ``limit`` rows."""
+        ...
+
+    async def forget_meter(self, before: int, measures: Sequence[int], *, limit: int) -> None:
+        """Delete rows of these measures that begin before an instant, the oldest first, at most ``limit``."""
         ...
 
     async def tally(self, definitions: Sequence[int], *, totals: bool = False) -> list[TallyCount]:

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from procession import __version__
 from procession.api.endpoints import Call, Endpoint
+from procession.api.meter import NAMES_MAX
 from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Record, Request
@@ -20,6 +21,7 @@ from procession.feel import FeelSyntaxError, to_json
 from procession.feel import compile as compile_expression
 from procession.jobs.schedule import to_datetime
 from procession.limits import NAME_BYTES_MAX
+from procession.store.rows.metering import TEXT_CHARS_MAX
 
 CLUSTER = "Cluster"
 
@@ -89,7 +91,7 @@ class Me(Record):
 
 
 class JobMetrics(Record):
-    """Counts by type of job are not kept."""
+    """How jobs are counted by type and worker."""
 
     enabled: bool
     export_interval: str
@@ -227,12 +229,12 @@ async def system_configuration(call: Call) -> SystemConfiguration:
     settings = call.desk.settings
     return SystemConfiguration(
         job_metrics=JobMetrics(
-            enabled=False,
-            export_interval="PT0S",
-            max_worker_name_length=NAME_BYTES_MAX,
-            max_job_type_length=NAME_BYTES_MAX,
+            enabled=True,
+            export_interval="PT1S",
+            max_worker_name_length=TEXT_CHARS_MAX,
+            max_job_type_length=TEXT_CHARS_MAX,
             max_tenant_id_length=NAME_BYTES_MAX,
-            max_unique_keys=0,
+            max_unique_keys=NAMES_MAX,
         ),
         components=Components(active=[]),
         deployment=Deployment(is_multi_tenancy_enabled=settings.identity, max_request_size=settings.body_bytes_max),

@@ -257,6 +257,7 @@ def _tenants(call: Call, body: ActivateJobs) -> list[str] | None:
 async def records_of(call: Call, body: ActivateJobs, found: list[ActivatedJob]) -> list[Job]:
     """As workers see them."""
     definitions = await call.desk.definitions(job.process_definition_key for job in found)
+    call.desk.workers.gave(found, body.worker or "", call.desk.app.now)
     wanted = None if not body.fetch_variable else frozenset(body.fetch_variable)
     records: list[Job] = []
     for job in found:
@@ -327,7 +328,9 @@ async def complete_job(call: Call) -> None:
             options["is_cancel_remaining_instances"] = result.is_cancel_remaining_instances
         case None:
             pass
-    await call.desk.app.complete_job(await _job(call), body.variables, **options)
+    key = await _job(call)
+    await call.desk.app.complete_job(key, body.variables, **options)
+    call.desk.workers.completed(key, call.desk.app.now)
 
 
 def corrections_of(corrections: Corrections) -> Variables:
@@ -339,14 +342,12 @@ def corrections_of(corrections: Corrections) -> Variables:
 async def fail_job(call: Call) -> None:
     """A job could not be done."""
     body: FailJob = call.body or FailJob()
+    key, text = await _job(call), body.error_message or ""
+    backoff, lease = f"{body.retry_back_off}ms", lease_of(body.job_lease_token)
     await call.desk.app.fail_job(
-        await _job(call),
-        retries=body.retries,
-        message=body.error_message or "",
-        backoff=f"{body.retry_back_off}ms",
-        variables=body.variables,
-        lease=lease_of(body.job_lease_token),
+        key, retries=body.retries, message=text, backoff=backoff, variables=body.variables, lease=lease
     )
+    call.desk.workers.failed(key, call.desk.app.now, retries=body.retries, message=text)
 
 
 async def throw_job_error(call: Call) -> None:
@@ -354,7 +355,9 @@ async def throw_job_error(call: Call) -> None:
     body: ThrowJobError = call.body
     lease = lease_of(body.job_lease_token)
     key = await _job(call)
-    await call.desk.app.throw_error(key, body.error_code, body.error_message or "", body.variables, lease=lease)
+    text = body.error_message or ""
+    await call.desk.app.throw_error(key, body.error_code, text, body.variables, lease=lease)
+    call.desk.workers.failed(key, call.desk.app.now, code=body.error_code, message=text)
 
 
 async def update_job(call: Call) -> None:
@@ -393,11 +396,9 @@ def job_source(call: Call, chosen: JobFilter | None) -> Source:
 def _pushed_down(chosen: JobFilter | None) -> RowFilter:
     """What the store looks for."""
     which = RowFilter()
-    if chosen is None:
-        return which
-    if isinstance(chosen.process_instance_key, str):
+    if chosen is not None and isinstance(chosen.process_instance_key, str):
         which.instance = key_of(chosen.process_instance_key, "processInstanceKey")
-    if isinstance(chosen.type, str):
+    if chosen is not None and isinstance(chosen.type, str):
         which.type = chosen.type
     return which
 

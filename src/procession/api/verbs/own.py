@@ -138,10 +138,11 @@ async def _end(call: Call, ending: Completion | Failure | Thrown) -> Ended:
 
 
 async def _end_job(call: Call, key: int, ending: Completion | Failure | Thrown) -> None:
-    app, lease = call.desk.app, lease_of(ending.job_lease_token)
+    app, lease, workers = call.desk.app, lease_of(ending.job_lease_token), call.desk.workers
     match ending:
         case Completion():
             await app.complete_job(key, ending.variables, lease=lease)
+            workers.completed(key, app.now)
         case Failure():
             await app.fail_job(
                 key,
@@ -151,8 +152,10 @@ async def _end_job(call: Call, key: int, ending: Completion | Failure | Thrown) 
                 variables=ending.variables,
                 lease=lease,
             )
+            workers.failed(key, app.now, retries=ending.retries, message=ending.error_message)
         case Thrown():
             await app.throw_error(key, ending.error_code, ending.error_message, ending.variables, lease=lease)
+            workers.failed(key, app.now, code=ending.error_code, message=ending.error_message)
 
 
 async def instance_details(call: Call) -> Object:

@@ -76,6 +76,7 @@ class QueueTables:
         self.places: dict[tuple[str, str], int] = {}
         self.stats: dict[tuple[int, str, str], list[int]] = {}
         self.tally: dict[tuple[int, int, int], int] = {}  # (definition, place, measure)
+        self.meter: dict[tuple[int, int], dict[str, Any]] = {}  # (time, id)
         self.tally_cursor: dict[int, tuple[int, int, int]] = {}
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 

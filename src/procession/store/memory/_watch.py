@@ -266,6 +266,31 @@ def read_tally_totals(q: QueueTables, keys: Rows) -> Rows:
     return [row for row in read_tally(q, keys) if row[1] == 0 and row[2] < 1000]
 
 
+def add_meter(q: QueueTables, rows: Rows) -> Rows:
+    for row in rows:
+        before = q.meter.get((row["at"], row["id"]), {"times": 0, "last_at": 0})
+        times, last_at = before["times"] + row["times"], max(before["last_at"], row["last_at"])
+        q.put(q.meter, (row["at"], row["id"]), {**row, "times": times, "last_at": last_at})
+    return []
+
+
+def read_meter(q: QueueTables, measures: Rows, since: int, until: int, limit: int) -> Rows:
+    names = ("at", "measure", "times", "last_at", "tenant", "name", "worker", "detail")
+    found = [
+        tuple(row[name] for name in names)
+        for (at, _), row in sorted(q.meter.items())
+        if since <= at < until and row["measure"] in measures
+    ]
+    return found[:limit]
+
+
+def forget_meter(q: QueueTables, measures: Rows, before: int, limit: int) -> Rows:
+    old = [place for place, row in sorted(q.meter.items()) if place[0] < before and row["measure"] in measures]
+    for place in old[:limit]:
+        q.drop(q.meter, place)
+    return []
+
+
 STATEMENTS: Final[dict[str, Statement]] = {
     "lock_tally_cursor": read_tally_cursor,
     **{
@@ -274,6 +299,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
             *(find_instances, find_window, count_found, watch_size, watch_marks, watch_revisions, watch_standing),
             *(watch_incident_groups, watch_incidents, watch_incident_places, watch_waiting, watch_histories),
             *(tally_history, watch_statuses, watch_queued),
+            *(add_meter, read_meter, forget_meter),
             *(read_tally_cursor, move_tally_cursor, add_tally, read_tally, read_tally_totals),
         )
     },

@@ -9,6 +9,7 @@ from procession.core.state import Status
 from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.store.port import Store
+from procession.store.rows.metering import Measure, MeterRow
 from procession.store.rows.watching import (
     InstanceSearch,
     TallyCount,
@@ -278,6 +279,23 @@ class TestTally:
         }
         assert [(row.measure, row.times) for row in await store.tally([7], totals=True)] == [(0, 4)]
         assert await store.tally([8]) == []
+
+    async def test_counts_by_time_add_up_and_are_forgotten(self, store: Store) -> None:
+        def row(at: int, measure: Measure, **more: str) -> MeterRow:
+            return MeterRow(at=at, measure=measure, times=2, last_at=at + 5, **more)
+
+        jobs = [row(60_000, Measure.GIVEN, name="mail", worker="wörker", detail=""), row(0, Measure.JOBS_CREATED)]
+        usage = row(0, Measure.INSTANCES, tenant="acme")
+        await store.add_meter([*jobs, usage])
+        assert await store.add_tally(TallyCursor(), TallyCursor(txid=1, position=1), [], [jobs[0], jobs[0]])
+        assert not await store.add_tally(TallyCursor(), TallyCursor(txid=1, position=1), [], [usage])
+        (given,) = await store.meter(60_000, 120_000, [Measure.GIVEN, Measure.INSTANCES], limit=10)
+        assert (given.times, given.last_at, given.name, given.worker) == (6, 60_005, "mail", "wörker")
+        assert await store.meter(0, 60_000, [Measure.INSTANCES], limit=10) == [usage]
+        assert len(await store.meter(0, 120_000, list(Measure), limit=2)) == 2
+        await store.forget_meter(60_000, [Measure.JOBS_CREATED, Measure.GIVEN], limit=10)
+        left = await store.meter(0, 120_000, list(Measure), limit=10)
+        assert [each.measure for each in left] == [Measure.INSTANCES, Measure.GIVEN]
 
     def test_a_bucket_knows_its_durations_to_a_fifth(self) -> None:
         for took in (1, 2, 3, 7, 10, 999, 1_000, 65_537, 86_400_000, 10**10):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from procession.store._shared.queue.script import Script
-from procession.store._shared.watching import looks
+from procession.store._shared.watching import looks, metering
+from procession.store.rows.metering import MeterRow
 from procession.store.rows.reading import HistoryRow, StoredSubscription
 from procession.store.rows.watching import (
     FoundInstances,
@@ -98,9 +99,27 @@ class WatchCalls:
         """How far the history was counted."""
         return await self._run_script(lambda _: looks.tally_cursor(), reads=True)
 
-    async def add_tally(self, since: TallyCursor, until: TallyCursor, counts: Sequence[TallyCount]) -> bool:
+    async def add_tally(
+        self,
+        since: TallyCursor,
+        until: TallyCursor,
+        counts: Sequence[TallyCount],
+        meter: Sequence[MeterRow] = (),
+    ) -> bool:
         """Add counts and move the cursor."""
-        return await self._run_script(lambda now: looks.add_tally(since, until, counts, now))
+        return await self._run_script(lambda now: looks.add_tally(since, until, counts, meter, now))
+
+    async def add_meter(self, rows: Sequence[MeterRow]) -> None:
+        """Add to what is counted by time."""
+        await self._run_script(lambda _: metering.add_meter(rows))
+
+    async def meter(self, since: int, until: int, measures: Sequence[int], *, limit: int) -> list[MeterRow]:
+        """What was counted in a span of time."""
+        return await self._run_script(lambda _: metering.read_meter(since, until, measures, limit), reads=True)
+
+    async def forget_meter(self, before: int, measures: Sequence[int], *, limit: int) -> None:
+        """Delete what is old."""
+        await self._run_script(lambda _: metering.forget_meter(before, measures, limit))
 
     async def tally(self, definitions: Sequence[int], *, totals: bool = False) -> list[TallyCount]:
         """What was counted."""

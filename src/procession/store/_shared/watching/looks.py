@@ -10,6 +10,8 @@ import msgspec
 from procession.errors import InvalidValue
 from procession.limits import SEARCH_VARIABLES_MAX
 from procession.store._shared.queue.script import Rows, Script, as_bytes, ask, ask_for
+from procession.store._shared.watching.metering import add_meter
+from procession.store.rows.metering import MeterRow
 from procession.store.rows.reading import HistoryRow, StoredIncident, StoredInstance, StoredSubscription
 from procession.store.rows.watching import (
     FoundInstances,
@@ -148,13 +150,16 @@ def tally_cursor() -> Script[TallyCursor]:
     return _cursor(rows)
 
 
-def add_tally(since: TallyCursor, until: TallyCursor, counts: Sequence[TallyCount], now: int) -> Script[bool]:
+def add_tally(
+    since: TallyCursor, until: TallyCursor, counts: Sequence[TallyCount], meter: Sequence[MeterRow], now: int
+) -> Script[bool]:
     """Add and move, where the cursor stands there still."""
     stands = _cursor((yield from ask_for("lock_tally_cursor", [0])))
     if (stands.txid, stands.position) != (since.txid, since.position):
         return False
     ordered = sorted(counts, key=_name_of)
     yield from ask_for("add_tally", [msgspec.structs.asdict(each) for each in ordered])
+    yield from add_meter(meter)
     moved = {"txid": until.txid, "position": until.position, "moved_at": now}
     yield from ask_for("move_tally_cursor", [moved])
     return True
