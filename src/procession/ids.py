@@ -58,6 +58,15 @@ class Keys:
         self.next = key + 1
         return key
 
+    def take_row(self, count: int) -> int:
+        """The first of so many keys in a row, all of them taken; 0 if the block at hand ends before."""
+        key = self.next
+        after = key + count
+        if after > self.end:
+            return 0
+        self.next = after
+        return key
+
     def take_many(self, count: int) -> list[int]:
         """The next unused keys. Raises Bug when the stock is empty."""
         taken: list[int] = []

@@ -7,13 +7,15 @@ same state. One small function per event, found by the event's class.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from procession.core import events as e
 from procession.core.indexes import DONE, count, forget_done, forget_signal
 from procession.core.state import ENDING, Compensation, ElementInstance, Incident, IncidentKind, State, Status, Wait
 
 Applier = Callable[[State, Any], None]
+
+STATUSES: Final = {int(status): status for status in Status}  # asking the enumeration takes a few calls
 
 
 def apply(state: State, event: e.Event) -> None:
@@ -49,7 +51,7 @@ def business_id_assigned(state: State, event: e.BusinessIdAssigned) -> None:
 
 def ended(state: State, event: e.Ended) -> None:
     """Remove the root element instance; variables stay for readers."""
-    state.status = Status(event.status)
+    state.status = STATUSES[event.status]
     state.nodes.pop(state.root, None)
     state.children.pop(state.root, None)
     state.ending.clear()

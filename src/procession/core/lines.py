@@ -62,6 +62,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
 
     hops: tuple[Hop, ...]
     task: Task | None
+    keys: int  # that a token needs on its way: one for each element, and one for the job
 
 
 class Trail(msgspec.Struct, frozen=True, gc=False):
@@ -113,7 +114,7 @@ class Lines:
         hops = list(before)
         while len(hops) < HOPS_MAX:
             if not element.outgoing:
-                return Line(tuple(hops), None)
+                return Line(tuple(hops), None, len(hops))
             flow = self._definition.flows[element.outgoing[0]]
             if len(element.outgoing) > 1 or flow.condition is not None or flow.listeners:
                 return None
@@ -124,7 +125,7 @@ class Lines:
                 hops.append((flow.index, element.index))
                 continue
             task = work_of(element, flow.index)
-            return None if task is None else Line(tuple(hops), task)
+            return None if task is None else Line(tuple(hops), task, len(hops) + 2)
         return None
 
 
@@ -248,15 +249,17 @@ def is_bare(state: State, node: ElementInstance, scope: ElementInstance) -> bool
 
 def go(line: Line, state: State, root: int, keys: Keys, events: Events) -> e.JobCreated | None:
     """Emit what happens along a line, to the task that waits at its end (its job) or to the end of the process."""
+    task = line.task
+    key = keys.take_row(line.keys)
+    new = iter(range(key, key + line.keys) if key else keys.take_many(line.keys))
     for flow, element in line.hops:
         if flow >= 0:
             events.append(e.FlowTaken(flow, root))
-        events.append(e.Passed(keys.take(), element, root))
-    task = line.task
+        events.append(e.Passed(next(new), element, root))
     if task is not None:
-        key = keys.take()
+        key = next(new)
         active = e.Activated(key, task.element, root, task.flow, False, 0)  # noqa: FBT003 - a positional record
-        job = e.JobCreated(keys.take(), key, task.kind, task.type, task.retries, 0)
+        job = e.JobCreated(next(new), key, task.kind, task.type, task.retries, 0)
         work_begun(state, active, job)
         events += (e.FlowTaken(task.flow, root), active, job)
         return job

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from procession.core import events as e
+from procession.core.lines import Trail
 from procession.engine.settings import History
 from procession.engine.values import encode_json
 
@@ -26,12 +27,23 @@ def encode_events(events: list[e.Event], level: History, kinds: AbstractSet[type
     return encode_json([without_values(event) if type(event) in CARRIERS else event for event in events])
 
 
-def encode_along(events: list[e.Event], level: History, *, values: bool) -> bytes | None:
-    """The same for steps along straight lines, of which it is known whether there are values."""
+def encode_along(events: list[e.Event], level: History, trails: list[Trail]) -> bytes | None:
+    """The same for steps along straight lines, of which it is known whether there are values, and of one also where."""
     if level == OFF:
         return None
-    if values and level == ACTIVITY:
-        events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
+    if level == ACTIVITY:
+        for trail in trails:
+            at = trail.written
+            if at < 0:
+                continue
+            if len(trails) == 1:
+                written = events[at]
+                assert type(written) is e.VariablesSet
+                events = events.copy()
+                events[at] = e.VariablesSet(written.scope, dict.fromkeys(written.values))
+            else:
+                events = [without_values(event) if type(event) is e.VariablesSet else event for event in events]
+            break
     return encode_json(events)
 
 

@@ -82,12 +82,13 @@ def write_step(
         written = False
         for trail in trails:
             written = written or trail.written >= 0
-        step.events = encode_along(draft.events, level, values=written)
+        step.events = encode_along(draft.events, level, trails)
         writes = written or rev <= 0
     else:
         writes = _fill(step, definition, state, draft, ledger, now, level) or rev <= 0
     if writes:
-        step.variables = _variable_bytes(state, draft)
+        is_start = trails and len(trails) == 1 and not trails[0].closed  # it has the variables that it was given
+        step.variables = draft.raw if is_start and draft.raw else _variable_bytes(state, draft)
     if rev <= 0:
         step.business_id = state.business_id
         step.parent = state.parent

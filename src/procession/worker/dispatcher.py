@@ -192,7 +192,8 @@ class LocalDispatcher:
     async def _run(self, slot: Slot, delivery: Delivery) -> None:
         """One job in a slot, to its outcome."""
         slot.delivery = delivery
-        ends = self._ends
+        ends = self._endings
+        assert ends is not None
         handler: Handler | None = None
         try:
             if delivery.start_within_ms and not self._punctuality.in_time(delivery, self._moment()):

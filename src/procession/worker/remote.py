@@ -280,10 +280,10 @@ class Both:
     def __init__(self, local: Dispatcher, remote: RemoteWorkers) -> None:
         self._local = local
         self._remote = remote
-
-    def reserve(self, queue: str) -> bool:
-        """A free slot of this process; remote workers are served by claims."""
-        return self._local.reserve(queue)
+        # Asked for each job: the dispatcher of this process answers, without a call more. Remote workers are served by
+        # claims, and have no methods.
+        self.reserve = local.reserve
+        self.runs_method = local.runs_method
 
     def release(self, queue: str, count: int = 1) -> None:
         """Give back slots that no job came for."""
@@ -318,10 +318,6 @@ class Both:
     def heard(self, queue: str) -> None:
         """A queue got ready jobs."""
         self._remote.heard(queue)
-
-    def runs_method(self, name: str) -> bool:
-        """Whether this process has the code of a method."""
-        return self._local.runs_method(name)
 
     def idle(self) -> bool:
         """Whether nothing is buffered, running or being claimed."""

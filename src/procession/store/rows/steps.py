@@ -174,7 +174,8 @@ class Step(Row, kw_only=True):
             or self.moved_rows
             or self.start_channel
             or self.release_channel
-            or self.is_told_more
+            or self.rev == 0
+            or (self.business_id and self.rev > 0)  # ``is_told_more``, asked four times for every instance
         ):
             return Shape.WIDE
         if self.rev < 0:
