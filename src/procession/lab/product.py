@@ -63,9 +63,9 @@ class Product:
     ) -> None:
         await self._app.close()
 
-    async def start(self) -> int:
+    def start(self) -> Awaitable[int]:
         """Start one instance; its key once the start is durable."""
-        return await self._app.start(self._process_id, VARIABLES)
+        return self._app.start(self._process_id, VARIABLES)
 
     async def wait(self, key: int) -> None:
         """Wait until an instance is over."""

@@ -51,17 +51,14 @@ class Starters:
         clock, latencies = time.perf_counter, self.latencies_ms
         for _ in range(count):
             begun = clock()
-            while not await self._accepted():  # noqa: ASYNC110 - asks again, and waits for nothing of ours
-                await asyncio.sleep(REFUSED_PAUSE_S)
+            while True:
+                try:
+                    await self._start()
+                    break
+                except Unavailable:
+                    self.rejected += 1
+                    await asyncio.sleep(REFUSED_PAUSE_S)
             latencies.append((clock() - begun) * 1000)
-
-    async def _accepted(self) -> bool:
-        try:
-            await self._start()
-        except Unavailable:
-            self.rejected += 1
-            return False
-        return True
 
 
 async def starts_per_s(starters: int, batch: int, instances: int) -> float:

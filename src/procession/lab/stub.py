@@ -97,7 +97,7 @@ async def calls(client: Client, url: str, connections: int) -> AsyncGenerator[Ca
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=connections)) as session:
 
         async def call() -> None:
-            async with session.get(f"{url}?v={random.getrandbits(40)}") as reply:
+            async with session.get(url, params={"v": random.getrandbits(40)}) as reply:
                 await reply.json()
 
         yield call
