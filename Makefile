@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 2)
 ARGS ?=
 CHAOS_INSTANCES ?= 50000
+HELD_MINUTES ?= 10
+HELD_OUT ?=
 LARGE_INSTANCES ?= 100000
 ORACLE_STEPS ?= 10000
 OVERLOAD_SECONDS ?= 5
@@ -24,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo ui test chaos overload large oracle pooled drawings check format bench docs corpora lock changelog install clean
+.PHONY: help demo ui test chaos overload held large oracle pooled drawings check format bench docs corpora lock changelog install clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | \
@@ -46,6 +48,9 @@ chaos: $(INSTALLED)  ## kill processes and databases for minutes, and compare th
 
 overload: $(INSTALLED)  ## three times as many starts as a server takes, and what HTTP costs (OVERLOAD_SECONDS=5, COST_JOBS=4000)
 	OVERLOAD_SECONDS=$(OVERLOAD_SECONDS) COST_JOBS=$(COST_JOBS) $(BIN)/python -m pytest tests/api/load -m overload -s $(ARGS)
+
+held: $(INSTALLED)  ## claim jobs beside a transaction that stays open for ten minutes (HELD_MINUTES=10, HELD_OUT=file)
+	HELD_MINUTES=$(HELD_MINUTES) HELD_OUT=$(HELD_OUT) $(BIN)/python -m pytest tests/store/postgres/test_held.py -s $(ARGS)
 
 large: $(INSTALLED)  ## ask every page of a database with 100,000 instances, and say how long it took (LARGE_INSTANCES=100000)
 	LARGE_INSTANCES=$(LARGE_INSTANCES) $(BIN)/python -m pytest tests/large -m large -s $(ARGS)
