@@ -9,6 +9,8 @@ import httpx
 from playwright.async_api import expect
 from starlette.applications import Starlette
 
+from procession import Limit, Recurring
+from procession.testing.bpmn import process
 from procession.ui import routes
 from tests.support.page import ALIKE, PHONE
 from tests.support.pictures import differing_share, shrunk
@@ -23,12 +25,42 @@ async def test_every_address_of_the_page_can_be_opened(world, walk_on):
     await expect(page.get_by_text("There is no such page")).to_be_visible()
 
 
+async def test_names_that_addresses_have_other_uses_for_are_shown_and_administered(world, walk_on):
+    for name in ("shop/eu", "toString", "__proto__"):
+        xml = process(name).start("begin").user("constructor", name="Check").end("done").xml()
+        await world.app.deploy((f"{name.replace('/', '-')}.bpmn", xml))
+        await world.app.start(name, {})
+    await world.app.put_recurring(Recurring(name="mail/eu", cycle="@daily", type="send-letter", args={"to": "Ada"}))
+    await world.app.enqueue("nobody-does", queue="idle/eu")
+    await world.app.enqueue("nobody-does", queue="idle/eu", limits=[Limit("press/eu", most=1)])
+    walk = await walk_on(world)
+    for name in ("shop%2Feu", "toString", "__proto__"):
+        page = await walk.go(f"/processes/{name}")
+        await expect(page.locator('.diagram [data-element-id="constructor"]').first).to_be_visible()
+    await page.get_by_role("link", name=re.compile(r"^\d+$")).click()
+    await expect(page.locator('.diagram [data-element-id="constructor"].waiting').first).to_be_visible()
+    await walk.go("/decisions/two%0Alines%5C")
+    page = await walk.go("/jobs/recurring/mail%2Feu")
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.get_by_text("It will not run")).to_be_visible()
+    page = await walk.go("/jobs/queues")
+    await page.get_by_role("button", name="Pause the queue 'idle/eu'").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    await page.get_by_role("button", name="Resume the queue 'idle/eu'").click()
+    page = await walk.go("/jobs/limits")
+    await page.get_by_role("button", name="Drop: press/eu").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Drop").click()
+    await expect(page.get_by_role("button", name="Drop: press/eu")).to_have_count(0)
+
+
 async def test_what_belongs_to_the_interface_is_never_answered_with_the_page(world):
     async with httpx.AsyncClient(base_url=world.url) as client:
         for path in ("/v2/nothing/here", "/api/nothing", "/static/nothing.js"):
             answer = await client.get(path)
             assert answer.status_code == 404, path
             assert "text/html" not in answer.headers.get("content-type", "")
+        for path in ("/api/jobs%2F7", "/static%2Fnothing.js", "/static/..%2Findex.html"):
+            assert (await client.get(path)).status_code == 400, path
 
 
 async def test_a_name_that_no_file_can_have_is_not_found(tmp_path):

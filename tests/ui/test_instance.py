@@ -90,6 +90,27 @@ async def test_a_long_error_is_read_by_keyboard_alone(world, walk_on):
     await walk.check_accessible()
 
 
+async def test_an_attempt_that_failed_is_told_of_when_the_next_one_has_succeeded(page_world, walk_on):
+    weighing = process("parcel").start("begin").service("weigh", type="weigh-parcel", name="Weigh it").end("done").xml()
+    await page_world.app.deploy(("parcel.bpmn", weighing))
+    key = await page_world.app.start("parcel", {"name": "a book"})
+    await page_world.app.wait(key, timeout=20)
+    page = await (await walk_on(page_world)).go(f"/instances/{key}")
+    failed = page.locator(".story > li").filter(has_text="Attempt 1 of 'weigh-parcel' failed")
+    await expect(failed).to_contain_text("the scales are not level")
+    await expect(page.get_by_text("completed", exact=True)).to_be_visible()
+
+
+async def test_a_long_history_is_drawn_in_parts(world, walk_on):
+    await world.app.deploy(("parcel.bpmn", process("wide").start("begin").user("check").end("done").xml()))
+    key = await world.app.start("wide", {f"variable-{number}": number for number in range(300)})
+    page = await (await walk_on(world)).go(f"/instances/{key}")
+    rows = page.locator(".story .changes tbody tr")
+    await expect(rows).to_have_count(20)
+    await page.get_by_role("button", name="280 more").click()
+    await expect(rows).to_have_count(300)
+
+
 async def test_a_token_is_dragged_to_another_element(world, walk_on):
     key = await waiting(world, "DRAG-1")
     walk = await walk_on(world)

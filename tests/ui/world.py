@@ -99,6 +99,15 @@ def _handlers(app: Procession) -> None:
     for name in ("notify-customer", "ask-warehouse", "remind-warehouse", "remind-managers", "refund-card"):
         app.job(name)(_nothing)
 
+    flaky: set[str] = set()
+
+    @app.job("weigh-parcel", retries=3, backoff="10ms")
+    async def weigh_parcel(name: str) -> dict[str, Any]:
+        if name not in flaky:
+            flaky.add(name)
+            raise ValueError("the scales are not level")
+        return {"grams": 300}
+
     @app.job("ship-order")
     async def ship_order(order_id: str) -> dict[str, Any]:
         return {"parcel": f"P-{order_id}"}

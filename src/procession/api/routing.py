@@ -13,12 +13,14 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Router
+from starlette.routing import BaseRoute, Match, Router
 
 from procession.api.guard import HEADERS_FOUND, NOT_PLAIN, SEPARATED, Asgi, Receive, Scope, Send
 from procession.api.problems import MEDIA_TYPE, Problem
 
 JSON_TYPE: Final = (b"content-type", b"application/json")
+
+TAKES_NAMES: Final = "takes_names"  # of a route of others: names with encoded separators may stand in its paths
 
 
 class Plain:
@@ -113,6 +115,7 @@ class Routes:
         """The application; ``routes`` are those of others, for every path that is not one of these."""
         root = self._root
         others = Router(list(routes), redirect_slashes=False, default=_nothing)
+        with_names = [route for route in routes if getattr(route, TAKES_NAMES, False)]
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             method: str = scope["method"]
@@ -126,7 +129,8 @@ class Routes:
                 await response(scope, receive, send)
                 return
             if not found:
-                await (_not_plain if scope[SEPARATED] else others)(scope, receive, send)
+                is_plain = not scope[SEPARATED] or any(route.matches(scope)[0] == Match.FULL for route in with_names)
+                await (others if is_plain else _not_plain)(scope, receive, send)
                 return
             allowed = ", ".join(sorted({each for leaves, _ in found for each in leaves}))
             problem = Problem(405, f"Expected another method than {method} at this path", headers={"Allow": allowed})

@@ -232,6 +232,10 @@ class Administering(Protocol):
         """The attempts of a job that failed, in order, as far as they are kept."""
         ...
 
+    async def attempts_of(self, instance: int, *, limit: int) -> list[StoredAttempt]:
+        """The last ``limit`` attempts that failed of all jobs of an instance, in order, also of jobs that are over."""
+        ...
+
     async def delete_jobs(self, keys: Sequence[int], reason: str = "") -> list[Deletion]:
         """Delete jobs that do not run, cancel those that do (``canceled_runs``); jobs of instances: NOT_FOUND."""
         ...

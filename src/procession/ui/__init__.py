@@ -97,10 +97,14 @@ def _pack(path: Path) -> bytes:
 
 
 class _Pages(Route):
-    """Every path but those of the API."""
+    """Every path but those of the API. Names in it are the page's business: every path gets the same file."""
+
+    takes_names = True
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
         """Whether it is a page's."""
-        if scope["path"].split("/", 2)[1] in NOT_PAGES:
+        if scope["type"] != "http" or scope["path"].split("/", 2)[1] in NOT_PAGES:
             return Match.NONE, {}
-        return super().matches(scope)
+        # a pattern would not do: names may have lines
+        match = Match.FULL if scope["method"] in (self.methods or ()) else Match.PARTIAL
+        return match, {"endpoint": self.endpoint, "path_params": {}}

@@ -40,6 +40,7 @@ from procession.store.rows.watching import FoundInstances, InstanceSearch, Varia
 GROUP = "Process instance"
 LIMIT = 50
 CHILDREN_MAX = 200
+ATTEMPTS_MAX = 500  # failed ones that a timeline tells of, the last of them
 STATES_PAGE = 500
 ENTRIES_MAX = 5_000
 STEPS_MAX = 200_000  # of an instance's history that a page of its timeline reads again
@@ -93,12 +94,27 @@ class InstanceNow(Record):
     has_more_called: bool
 
 
+class TimelineAttempt(Record):
+    """An attempt of a job that failed, whether another one has succeeded or not."""
+
+    job_key: str
+    attempt: int
+    date: datetime | None
+    worker: str
+    error_type: str
+    message: str
+
+
 class Timeline(Record):
-    """Entries in the order in which they happened; ``endCursor`` is where to go on, null at the end."""
+    """Entries in the order in which they happened; ``endCursor`` is where to go on, null at the end.
+
+    ``attempts``: the last ones that failed, on the first page; the history itself does not tell of them.
+    """
 
     items: list[StoryEntry]
     end_cursor: str | None
     history_level: str
+    attempts: list[TimelineAttempt]
 
 
 # -- the list ---------------------------------------------------------------------------------------------------------
@@ -340,7 +356,23 @@ async def timeline(call: Call) -> Timeline:
     has_more = len(entries) > limit
     items = entries[:limit]
     cursor = f"{items[-1].position}-{items[-1].index}" if items and has_more else None
-    return Timeline(items=items, end_cursor=cursor, history_level=level.name)
+    attempts = [] if call.query.get("after") else await desk.rows.attempts_of(row.key, limit=ATTEMPTS_MAX)
+    return Timeline(
+        items=items,
+        end_cursor=cursor,
+        history_level=level.name,
+        attempts=[
+            TimelineAttempt(
+                job_key=str(each.job),
+                attempt=each.attempt,
+                date=when(each.at),
+                worker=each.worker,
+                error_type=each.type,
+                message=each.message,
+            )
+            for each in attempts
+        ],
+    )
 
 
 async def _be_of(call: Call, story: Story, definition: int) -> None:

@@ -73,8 +73,7 @@ def count_slots(q: QueueTables, keys: Rows) -> Rows:
     for key, _ in q.slots:
         if key in used:
             used[key] += 1
-    parked = {q.beyond(job.key).waits_for for job in q.jobs_in(JobState.THROTTLED)}
-    return [(key, used[key], key in parked) for key in keys]
+    return [(key, used[key], bool(q.lines.first_for(key, 1))) for key in keys]
 
 
 def update_limits(q: QueueTables, rows: Rows) -> Rows:
@@ -290,7 +289,11 @@ def add_attempts(q: QueueTables, rows: Rows) -> Rows:
     for row in rows:
         name = row["job"], row["lease"]
         if name not in q.attempts:
-            q.put(q.attempts, name, (row["attempt"], row["at"], row["worker"], row["type"], row["message"]))
+            q.put(
+                q.attempts,
+                name,
+                (row["attempt"], row["at"], row["worker"], row["type"], row["message"], row["instance"]),
+            )
     return []
 
 
@@ -309,12 +312,19 @@ def delete_attempts(q: QueueTables, jobs: Rows) -> Rows:
 
 
 def find_lost_attempts(q: QueueTables, limit: Rows) -> Rows:
-    lost = {job for job, _ in q.attempts} - q.tables.jobs.keys() - q.archive.keys()
+    orphans = {job for (job, _), row in q.attempts.items() if row[5] not in q.tables.instances}
+    lost = orphans - q.tables.jobs.keys() - q.archive.keys()
     return [(key,) for key in sorted(lost)][: limit[0]]
 
 
 def list_attempts(q: QueueTables, job: Rows) -> Rows:
-    return [(*name, *row) for name, row in sorted(q.attempts.items()) if name[0] == job[0]]
+    return [(*name, *row[:5]) for name, row in sorted(q.attempts.items()) if name[0] == job[0]]
+
+
+def attempts_of_instance(q: QueueTables, rows: Rows) -> Rows:
+    which = rows[0]
+    found = [(*name, *row[:5]) for name, row in q.attempts.items() if row[5] == which["instance"] != 0]
+    return sorted(found, key=lambda row: (row[3], row[0], row[1]), reverse=True)[: which["limit"]]
 
 
 def next_key(q: QueueTables, _: Rows) -> Rows:
@@ -385,7 +395,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
             *(lock_batches, update_batches, add_batches, batch_parent, list_job_batches, add_fair, lock_fair),
             *(set_fair, count_log, add_log, delete_logs, list_log, list_pauses, add_pauses, remove_pauses),
             *(lock_pauses, add_stats, list_stats, expire_stats, next_key, list_flows),
-            *(add_attempts, trim_attempts, delete_attempts, find_lost_attempts, list_attempts),
+            *(add_attempts, trim_attempts, delete_attempts, find_lost_attempts, list_attempts, attempts_of_instance),
         )
     },
 }

@@ -14,6 +14,7 @@ from procession.jobs.kinds import JobState
 from procession.jobs.limits import LimitState
 from procession.jobs.options import JobOptions
 from procession.store._shared.queue.rows import BatchRow
+from procession.store.memory._lines import Lines
 from procession.store.memory._tables import Tables
 from procession.store.rows import StoredJob
 
@@ -63,6 +64,7 @@ class QueueTables:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.extras: dict[int, Extra] = {}
+        self.lines = Lines(tables.jobs, lambda key: self.beyond(key).waits_for)
         self.archive: dict[int, Archived] = {}
         self.unique: dict[tuple[str, str], tuple[int, int]] = {}  # (tenant, key) -> (job, until or 0)
         self.limits: dict[str, LimitState] = {}
@@ -71,7 +73,9 @@ class QueueTables:
         self.batches: dict[int, BatchRow] = {}
         self.recurring: dict[tuple[str, str], list[Any]] = {}  # (tenant, name) -> columns of list_recurring
         self.logs: dict[tuple[int, int], tuple[int, int, str]] = {}  # (job, number) -> (at, level, text)
-        self.attempts: dict[tuple[int, int], tuple[int, int, str, str, str]] = {}  # (job, lease) -> the other columns
+        self.attempts: dict[
+            tuple[int, int], tuple[int, int, str, str, str, int]
+        ] = {}  # (job, lease) -> the other columns
         self.pauses: dict[tuple[int, str], tuple[int, str]] = {}
         self.places: dict[tuple[str, str], int] = {}
         self.stats: dict[tuple[int, str, str], list[int]] = {}
@@ -102,6 +106,8 @@ class QueueTables:
                 table.pop(key, None)
             else:
                 table[key] = row
+            if table is self.tables.jobs or table is self.extras:
+                self.lines.add(key)
         self._journal.clear()
 
     # -- jobs -------------------------------------------------------------------------------------------------------
@@ -112,6 +118,7 @@ class QueueTables:
     def change_extra(self, key: int, **changes: Any) -> None:  # noqa: ANN401 - any field
         """Change what a job has beyond a plain one."""
         self.put(self.extras, key, msgspec.structs.replace(self.beyond(key), **changes))
+        self.lines.add(key)
 
     def set_ended(self, key: int, now: int) -> None:
         """When a job that is kept as failed has ended; in no script."""
@@ -126,7 +133,13 @@ class QueueTables:
             self.tables.make_ready(job)
         elif job.state == JobState.SCHEDULED:
             self.tables.schedule(job)
+        else:
+            self.lines.add(key)
         return job
+
+    def is_paused(self, job: StoredJob) -> bool:
+        """Whether nobody claims jobs of its type for now."""
+        return (1, job.type) in self.pauses
 
     def remove_job(self, key: int) -> None:
         """Take a job out of the queue."""

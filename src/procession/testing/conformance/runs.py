@@ -23,7 +23,17 @@ from procession.testing.conformance.queue_stage import (
     submit_one,
     take,
 )
-from procession.testing.conformance.stage import ManualClock, new_job, read
+from procession.testing.conformance.stage import (
+    ManualClock,
+    apply,
+    claim,
+    fence,
+    new_job,
+    next_step,
+    read,
+    service_job,
+    start_step,
+)
 
 
 class TestSettle:
@@ -287,6 +297,28 @@ class TestAttempts:
             (found,) = await store.report([RunReport(key=run.key, lease=lease, failed=failed)])
             assert found.answer == answer
         assert len(await store.job_attempts(run.key)) == 1
+
+    async def test_attempts_of_an_instance_stay_as_long_as_it_does(self, store: QueueStore, keys: Keys) -> None:
+        step = start_step(keys)
+        step.new_jobs = [service_job(keys, step)]
+        await apply(store, keys, step)
+        assert await store.attempts_of(step.instance, limit=10) == []
+        node = await store.register("a", b"{}")
+        for attempt in (1, 2):
+            (run,) = await claim(store, node, "$job:charge")
+            failed = FailedAttempt(attempt=attempt, worker="worker", type="ValueError", message=f"broken {attempt}")
+            await store.report([RunReport(key=run.key, lease=run.lease, failed=failed)])
+            retried = JobOutcome(key=run.key, lease=run.lease, end=JobEnd.RETRY, error="broken", retries=3)
+            assert await store.finish([retried]) == [True]
+        (run,) = await claim(store, node, "$job:charge")
+        await apply(store, keys, next_step(step, closed_jobs=[fence(run)], status=1))
+        await store.sweep()
+        assert [each.message for each in await store.attempts_of(step.instance, limit=10)] == ["broken 1", "broken 2"]
+        assert [each.attempt for each in await store.attempts_of(step.instance, limit=1)] == [2]
+        assert await store.attempts_of(step.instance + 1, limit=10) == []
+        await store.delete_instances([step.instance])
+        await store.sweep()
+        assert await store.attempts_of(step.instance, limit=10) == []
 
 
 async def _fail(store: QueueStore, attempt: int, message: str) -> None:

@@ -110,6 +110,8 @@ export interface Entry {
   jobKey?: string;
   jobType?: string;
   jobKind?: string;
+  attempt?: number;
+  worker?: string;
   retries?: number;
   outcome?: string;
   userTaskKey?: string;
@@ -130,8 +132,19 @@ export interface Entry {
   result?: unknown;
 }
 
+/** An attempt of a job that failed, whatever became of the job. */
+export interface Attempt {
+  jobKey: string;
+  attempt: number;
+  date: string;
+  worker: string;
+  errorType: string;
+  message: string;
+}
+
 export interface Timeline {
   items: Entry[];
+  attempts: Attempt[]; // on the first page
   endCursor: string | null;
   historyLevel: string;
 }
@@ -157,6 +170,13 @@ const ENTRIES = 2_000; // of one question
 
 export const timelineOf = (key: string, after: string | undefined, signal: AbortSignal): Promise<Timeline> =>
   api.get(`/api/process-instances/${key}/timeline`, { after, limit: ENTRIES }, signal);
+
+/** A page of it as a list: attempts that failed stand first, as entries that `linesOf` puts into their places. */
+export async function storyOf(key: string, after: string | undefined, signal: AbortSignal): Promise<Page<Entry>> {
+  const { items, attempts, endCursor } = await timelineOf(key, after, signal);
+  const failed = attempts.map((each, index): Entry => ({ position: 0, index, type: "job-attempt", ...each }));
+  return { items: [...failed, ...items], page: { endCursor } };
+}
 
 const VARIABLES = 100; // of one page
 

@@ -11,7 +11,7 @@ import { Key, State, When } from "@/parts/data";
 import { Empty } from "@/parts/feedback";
 import { StateOfInstance } from "@/parts/instance-state";
 import { Scroll } from "@/parts/scroll";
-import { DataTable } from "@/parts/table";
+import { DataTable, type TableProps } from "@/parts/table";
 import { PublishDialog, RetryDialog, type Retry } from "@/pages/instance/dialogs";
 import type { Incident, Job, Now, Relative, Subscription } from "@/pages/instance/data";
 import { subscribed } from "@/pages/instance/why";
@@ -23,21 +23,33 @@ interface ListProps {
   onDone: () => void;
 }
 
-/** A list that is there already. */
-function ready<T>(data: T[]): { data: T[]; problem: undefined; isLoading: boolean; reload: () => void } {
-  return { data, problem: undefined, isLoading: false, reload: () => undefined };
+const SHOWN = 50; // rows at first, and with each further step
+
+/** A list that is there already; of a long one only a part is drawn. */
+function useReady<T>(rows: T[]): TableProps<T>["list"] {
+  const [shown, show] = useState(SHOWN);
+  return {
+    data: rows.slice(0, shown),
+    problem: undefined,
+    isLoading: false,
+    reload: () => undefined,
+    total: rows.length,
+    hasMore: rows.length > shown,
+    more: () => show(shown + SHOWN),
+  };
 }
 
 export function Jobs({ now, model, onDone }: ListProps): JSX.Element {
   const t = useWords(words);
   const states = useWords(jobStates);
   const [retry, setRetry] = useState<Retry | null>(null);
+  const list = useReady(now.jobs);
   const nameOf = (id: string): string => model?.elements.get(id)?.name ?? id;
   return (
     <>
       <DataTable<Job>
         label={t.jobs}
-        list={ready(now.jobs)}
+        list={list}
         keyOf={(row) => row.jobKey}
         columns={[
           { id: "type", title: t.type, isMain: true, cell: (row) => <div class="named"><Link to={`/jobs/${row.jobKey}`}>{row.type || row.kind}</Link><Key value={row.jobKey} /></div> },
@@ -74,11 +86,12 @@ export function Waits({ now, model, instance, onDone }: ListProps & { instance: 
     ...now.subscriptions.map((each) => ({ key: each.subscriptionKey, elementId: each.elementId, subscription: each })),
     ...now.timers.map((each) => ({ key: each.jobKey, elementId: each.elementId, dueDate: each.dueDate })),
   ];
+  const list = useReady(rows);
   return (
     <>
       <DataTable<Wait>
         label={t.waits}
-        list={ready(rows)}
+        list={list}
         keyOf={(row) => row.key}
         columns={[
           { id: "element", title: t.element, isMain: true, cell: (row) => model?.elements.get(row.elementId)?.name ?? row.elementId },
@@ -96,11 +109,12 @@ export function Waits({ now, model, instance, onDone }: ListProps & { instance: 
 export function Incidents({ now, model, onDone }: ListProps): JSX.Element {
   const t = useWords(words);
   const [retry, setRetry] = useState<Retry | null>(null);
+  const list = useReady(now.incidents);
   return (
     <>
       <DataTable<Incident>
         label={t.incidents}
-        list={ready(now.incidents)}
+        list={list}
         keyOf={(row) => row.incidentKey}
         columns={[
           { id: "element", title: t.element, isMain: true, cell: (row) => <div class="named"><span>{model?.elements.get(row.elementId)?.name ?? row.elementId}</span><small>{row.errorType.toLowerCase().replaceAll("_", " ")}</small></div> },
@@ -118,6 +132,7 @@ export function Incidents({ now, model, onDone }: ListProps): JSX.Element {
 export function Family({ now, model }: { now: Now; model: BpmnModel | undefined }): JSX.Element {
   const t = useWords(words);
   const rows = [...now.callers.map((each) => ({ ...each, isCaller: true })), ...now.called.map((each) => ({ ...each, isCaller: false }))];
+  const list = useReady(rows);
   const element = (row: Relative & { isCaller: boolean }): string => {
     const active = row.isCaller ? undefined : now.elements.find((each) => each.elementInstanceKey === row.elementInstanceKey);
     return active ? (model?.elements.get(active.elementId)?.name ?? active.elementId) : "–";
@@ -125,7 +140,7 @@ export function Family({ now, model }: { now: Now; model: BpmnModel | undefined 
   return (
     <DataTable
       label={t.family}
-      list={ready(rows)}
+      list={list}
       keyOf={(row) => row.processInstanceKey}
       columns={[
         { id: "way", title: "", cell: (row) => (row.isCaller ? t.caller : t.called) },

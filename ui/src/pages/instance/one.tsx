@@ -15,7 +15,7 @@ import { StateOfInstance } from "@/parts/instance-state";
 import { PageHead, Panel, Tabs } from "@/parts/layout";
 import type { PageProps } from "@/pages/entry";
 import { InstanceActions } from "@/pages/instance/actions";
-import { instanceOf, nowOf, timelineOf, xmlOf, type Entry, type Now } from "@/pages/instance/data";
+import { instanceOf, nowOf, storyOf, xmlOf, type Entry, type Now } from "@/pages/instance/data";
 import { Family, Incidents, Jobs, Waits } from "@/pages/instance/lists";
 import { MoveDialog, type Wish } from "@/pages/instance/move";
 import { TimelineView } from "@/pages/instance/timeline";
@@ -48,14 +48,7 @@ function Loaded({ instance, problem, reload }: { instance: Instance; problem: Re
   const [wish, setWish] = useState<Wish | null>(null);
   const now = useAsk(`now ${key}`, (signal) => nowOf(key, signal), [`instance:${key}`, "jobs"]);
   const xml = useAsk(`xml ${instance.processDefinitionKey}`, (signal) => xmlOf(instance.processDefinitionKey, signal));
-  const story = useList<Entry>(
-    `timeline ${key}`,
-    async (after, signal) => {
-      const { items, endCursor } = await timelineOf(key, after, signal);
-      return { items, page: { endCursor } };
-    },
-    [`instance:${key}`],
-  );
+  const story = useList<Entry>(`timeline ${key}`, (after, signal) => storyOf(key, after, signal), [`instance:${key}`]);
   const again = (): void => {
     reload();
     now.reload();

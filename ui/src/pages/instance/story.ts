@@ -19,7 +19,9 @@ export interface Line {
 const HIDDEN = new Set(["flow-taken", "wait-ended", "user-task-ended"]);
 const NOTES = new Set(["job-created", "user-task-created", "timer-set", "subscribed", "called"]);
 
-export function linesOf(entries: Entry[]): Line[] {
+/** `isWhole`: there is nothing after these. */
+export function linesOf(told: Entry[], isWhole: boolean): Line[] {
+  const entries = told.filter((each) => each.type !== "job-attempt");
   const lines: Line[] = [];
   const open = new Map<string, Line>(); // by element instance
   const depths = new Map<string, number>();
@@ -83,5 +85,30 @@ export function linesOf(entries: Entry[]): Line[] {
     }
   }
   settle();
-  return lines;
+  const attempts = told.filter((each) => each.type === "job-attempt" && !isRepeated(each, entries));
+  return merged(lines, attempts.map((each) => attemptLine(each, jobs, depths)), isWhole);
+}
+
+/** The last attempt of a job is told of by its incident already. */
+function isRepeated(attempt: Entry, entries: Entry[]): boolean {
+  const text = (attempt.message ?? "").trim();
+  return entries.some((each) => each.type === "incident" && each.jobKey === attempt.jobKey && each.date >= attempt.date && text !== "" && (each.message ?? "").trim().endsWith(text));
+}
+
+function attemptLine(attempt: Entry, jobs: Map<string, Entry>, depths: Map<string, number>): Line {
+  const { elementId, elementName, elementInstanceKey = "", jobType = "" } = jobs.get(attempt.jobKey ?? "") ?? {};
+  const entry: Entry = { ...attempt, jobType, elementInstanceKey, ...(elementId && { elementId }), ...(elementName && { elementName }) };
+  return { id: `attempt-${attempt.jobKey}-${attempt.index}`, date: attempt.date, kind: "remark", entry, depth: depths.get(elementInstanceKey) ?? 1, isInterrupted: false, isOpen: false, notes: [], changes: [] };
+}
+
+/** Lines by time; those that come after what is told so far wait for it. */
+function merged(lines: Line[], more: Line[], isWhole: boolean): Line[] {
+  const all = [...lines];
+  const last = lines.at(-1)?.date ?? "";
+  for (const line of more) {
+    if (!isWhole && line.date > last) continue;
+    const place = all.findIndex(({ date }) => date > line.date);
+    all.splice(place < 0 ? all.length : place, 0, line);
+  }
+  return all;
 }

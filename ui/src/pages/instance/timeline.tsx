@@ -1,7 +1,7 @@
 // Everything that happened to an instance, as lines: what was entered, what it changed, how long it took, what went wrong.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Listed } from "@/base/ask";
 import type { BpmnModel } from "@/base/bpmn";
 import { span } from "@/base/dates";
@@ -15,6 +15,9 @@ import { words as partWords } from "@/parts/words";
 import type { Change, Entry } from "@/pages/instance/data";
 import { linesOf, type Line } from "@/pages/instance/story";
 import { words, type Words } from "@/pages/instance/words";
+
+const LINES = 200; // that are drawn at first, and with each further step
+const CHANGES = 20; // variables of one line; the others are asked for
 
 interface TimelineProps {
   story: Listed<Entry>;
@@ -36,23 +39,39 @@ export function TimelineView({ story, element, onElement, model }: TimelineProps
               <Button kind="ghost" icon="close" onClick={() => onElement("")}>{t.showAll}</Button>
             </div>
           )}
-          <Lines entries={entries} element={element} onElement={onElement} />
-          {story.hasMore && <div class="table-foot"><span /><Button onClick={story.more} isBusy={story.isLoadingMore}>{parts.more}</Button></div>}
+          <Lines
+            entries={entries}
+            isWhole={!story.hasMore}
+            element={element}
+            onElement={onElement}
+            rest={story.hasMore && <div class="table-foot"><span /><Button onClick={story.more} isBusy={story.isLoadingMore}>{parts.more}</Button></div>}
+          />
         </>
       )}
     </Shown>
   );
 }
 
-function Lines({ entries, element, onElement }: { entries: Entry[]; element: string; onElement: (id: string) => void }): JSX.Element {
+interface LinesProps {
+  entries: Entry[];
+  isWhole: boolean;
+  element: string;
+  onElement: (id: string) => void;
+  rest: ComponentChildren; // asks for what comes after these
+}
+
+function Lines({ entries, isWhole, element, onElement, rest }: LinesProps): JSX.Element {
   const t = useWords(words);
-  const all = useMemo(() => linesOf(entries), [entries]);
+  const parts = useWords(partWords);
+  const [shown, show] = useState(LINES);
+  const all = useMemo(() => linesOf(entries, isWhole), [entries, isWhole]);
   const lines = element ? all.filter((line) => line.entry.elementId === element) : all;
   if (all.length === 0) return <Empty title={t.noHistory} icon="clock">{t.noHistoryNext}</Empty>;
-  if (lines.length === 0) return <Empty title={t.nothingHere} icon="clock" />;
+  if (lines.length === 0) return <Empty title={t.nothingHere} icon="clock">{rest}</Empty>;
   return (
+    <>
     <ol class="story">
-      {lines.map((line) => (
+      {lines.slice(0, shown).map((line) => (
         <li key={line.id} class={`story-line ${toneOf(line)}`} data-depth={Math.min(line.depth, 6)}>
           <span class="story-time"><When at={line.date} /></span>
           <span class={`story-sign ${shapeOf(line.entry)}`} aria-hidden="true" />
@@ -74,6 +93,8 @@ function Lines({ entries, element, onElement }: { entries: Entry[]; element: str
         </li>
       ))}
     </ol>
+    {lines.length <= shown ? rest : <div class="table-foot"><span>{parts.shown(shown, lines.length, !isWhole)}</span><Button onClick={() => show(shown + LINES)}>{parts.more}</Button></div>}
+    </>
   );
 }
 
@@ -103,6 +124,7 @@ function titleOf(entry: Entry, t: Words): ComponentChildren {
     case "started": return entry.processInstanceKey ? <>{t.eStarted}, {t.eCalledFrom} <Link to={`/instances/${entry.processInstanceKey}`}>{entry.processInstanceKey}</Link></> : t.eStarted;
     case "ended": return entry.state === "COMPLETED" ? t.eCompleted : t.eTerminated;
     case "variables": return t.eVariables;
+    case "job-attempt": return t.eAttempt(entry.attempt ?? 1, entry.jobType ?? "", entry.worker ?? "");
     case "job-ended": return entry.outcome === "failed" ? t.eJobFailed(entry.jobType ?? "") : t.eJobError(entry.jobType ?? "");
     case "job-revived": return t.eJobRevived(entry.retries ?? 0);
     case "user-task-updated": return t.eTaskUpdated(entry.outcome ?? "");
@@ -129,7 +151,7 @@ function moved(entry: Entry, t: Words): string {
 
 function toneOf(line: Line): string {
   if (line.entry.type === "incident" || (line.entry.type === "job-ended" && line.entry.outcome === "failed")) return "bad";
-  if (["error", "warning", "job-ended", "triggered"].includes(line.entry.type)) return "warn";
+  if (["error", "warning", "job-ended", "job-attempt", "triggered"].includes(line.entry.type)) return "warn";
   if (line.entry.type === "ended") return line.entry.state === "COMPLETED" ? "good" : "";
   return line.isOpen ? "open" : "";
 }
@@ -143,14 +165,19 @@ function shapeOf(entry: Entry): string {
 }
 
 function Changes({ changes, t }: { changes: Change[]; t: Words }): JSX.Element {
+  const parts = useWords(partWords);
+  const [isWhole, showWhole] = useState(false);
+  const shown = isWhole ? changes : changes.slice(0, CHANGES);
+  const more = changes.length > shown.length && <Button kind="ghost" onClick={() => showWhole(true)}>{parts.more_items(changes.length - shown.length)}</Button>;
   if (!changes.some(({ isKnown }) => isKnown)) {
-    return <p class="changed" title={t.unknownValue}>{changes.map(({ name }, index) => <code key={name + index}>{name}</code>)}</p>;
+    return <p class="changed" title={t.unknownValue}>{shown.map(({ name }, index) => <code key={name + index}>{name}</code>)}{more}</p>;
   }
   return (
+    <>
     <Scroll class="changes-box" label={t.variables}><table class="changes">
       <thead><tr><th scope="col">{t.name}</th><th scope="col">{t.before}</th><th scope="col">{t.after}</th></tr></thead>
       <tbody>
-        {changes.map((change, index) => (
+        {shown.map((change, index) => (
           <tr key={change.name + index}>
             <th scope="row">{change.name}</th>
             <td>{change.isKnown ? (change.isNew ? <span class="none">–</span> : <JsonShort value={change.before} />) : <span class="soft">{t.unknownValue}</span>}</td>
@@ -159,5 +186,7 @@ function Changes({ changes, t }: { changes: Change[]; t: Words }): JSX.Element {
         ))}
       </tbody>
     </table></Scroll>
+    {more}
+    </>
   );
 }

@@ -8,7 +8,8 @@ import { number, useLanguage, useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Badge, type Tone } from "@/parts/data";
 import { Dialog, Field } from "@/parts/dialog";
-import { PageHead } from "@/parts/layout";
+import { Empty } from "@/parts/feedback";
+import { PageHead, Panel } from "@/parts/layout";
 import { words as partWords } from "@/parts/words";
 import type { JobBatch } from "@/pages/jobs/data";
 import { words } from "@/pages/jobs/words";
@@ -36,6 +37,17 @@ export function Head({ title, actions }: { title: string; actions?: ComponentChi
       <nav ref={nav} class="job-parts" aria-label={t.sections}>
         {parts.map(([to, name]) => <Link key={to} to={to} {...(path === to ? { "aria-current": "page" as const } : {})}>{name}</Link>)}
       </nav>
+    </>
+  );
+}
+
+/** What belongs to all tenants, for somebody who is bound to some of them. */
+export function Shared({ title }: { title: string }): JSX.Element {
+  const t = useWords(words);
+  return (
+    <>
+      <Head title={title} />
+      <Panel><Empty title={t.shared} icon="jobs">{t.sharedNext}</Empty></Panel>
     </>
   );
 }

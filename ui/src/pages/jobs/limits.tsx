@@ -15,7 +15,7 @@ import { Panel } from "@/parts/layout";
 import { DataTable, type Column } from "@/parts/table";
 import { words as partWords } from "@/parts/words";
 import { listOf, part, type Limit } from "@/pages/jobs/data";
-import { Head, NumberField } from "@/pages/jobs/frame";
+import { Head, NumberField, Shared } from "@/pages/jobs/frame";
 import { words } from "@/pages/jobs/words";
 
 const EXAMPLE = 'await app.enqueue("send", limits=[Limit("mail-server", most=2)])';
@@ -31,6 +31,7 @@ export default function LimitsPage(): JSX.Element {
       list.reload();
     }
   };
+  if (list.problem?.status === 403) return <Shared title={t.limits} />;
   return (
     <>
       <Head title={t.limits} />

@@ -13,7 +13,7 @@ import { Empty, Shown, toast, toastProblem } from "@/parts/feedback";
 import { Panel } from "@/parts/layout";
 import { DataTable, type Column } from "@/parts/table";
 import { part, STATES, type PausedType, type Queue, type Queues, type Series } from "@/pages/jobs/data";
-import { Head, ReasonDialog } from "@/pages/jobs/frame";
+import { Head, ReasonDialog, Shared } from "@/pages/jobs/frame";
 import { linesOf, SeriesChart, Spark } from "@/pages/jobs/series";
 import { words } from "@/pages/jobs/words";
 
@@ -39,6 +39,7 @@ export default function QueuesPage(): JSX.Element {
     toast(t.isPausedNow);
     asked.reload();
   };
+  if (asked.problem?.status === 403) return <Shared title={t.queues} />;
   return (
     <>
       <Head title={t.queues} actions={<Button role="operator" icon="pause" onClick={() => setOpen("type")}>{t.pauseType}</Button>} />

@@ -49,7 +49,7 @@ function columns(t: (typeof words)["en"], reload: () => void): Column<Recurring>
       isWide: true,
       cell: (row) => (
         <div class="named">
-          <Link to={`/jobs/recurring/${segment(row.name)}${row.tenantId ? `?tenant=${part(row.tenantId)}` : ""}`}>{row.name}</Link>
+          <Link to={`/jobs/recurring/${segment(row.name)}${row.tenantId ? `?tenant=${part(row.tenantId)}` : ""}`}>{row.name.trim() ? row.name : JSON.stringify(row.name)}</Link>
           <small>{[row.type, row.group].filter(Boolean).join(" · ")}</small>
         </div>
       ),

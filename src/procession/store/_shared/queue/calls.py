@@ -193,6 +193,10 @@ class QueueCalls(WatchCalls):
         """The attempts of a job that failed."""
         return await self._run_script(lambda _: views.attempts(job), reads=True)
 
+    async def attempts_of(self, instance: int, *, limit: int) -> list[StoredAttempt]:
+        """The last attempts that failed of an instance's jobs."""
+        return await self._run_script(lambda _: views.attempts_of(instance, limit), reads=True)
+
     async def delete_jobs(self, keys: Sequence[int], reason: str = "") -> list[Deletion]:
         """Delete jobs, or have their runs canceled."""
         deleted = await self._run_script(lambda now: operating.delete_jobs(keys, reason, now))

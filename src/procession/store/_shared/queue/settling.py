@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -103,7 +103,7 @@ def report(reports: Sequence[RunReport], now: int) -> Script[list[ReportAnswer]]
             answers.append(ReportAnswer(answer=Answer.APPLIED, cancel_reason=reason))
     yield from ask_for("report_runs", [_reported(each, held[each.key]) for each in sorted(applied, key=_key_of)])
     yield from _write_logs([each for each in applied if each.log], now)
-    yield from _write_attempts([each for each in applied if each.failed is not None], now)
+    yield from _write_attempts([each for each in applied if each.failed is not None], held, now)
     return answers
 
 
@@ -252,7 +252,7 @@ def _traits_of(each: RunReport, job: JobRow) -> int:
     return (Trait.LOGGED if each.log else 0) | (Trait.TRIED if each.failed is not None else 0)
 
 
-def _write_attempts(reports: Sequence[RunReport], now: int) -> Script[None]:
+def _write_attempts(reports: Sequence[RunReport], held: Mapping[int, JobRow], now: int) -> Script[None]:
     rows: list[dict[str, object]] = []
     for each in sorted(reports, key=_key_of):
         failed = each.failed
@@ -260,7 +260,7 @@ def _write_attempts(reports: Sequence[RunReport], now: int) -> Script[None]:
             texts = {"worker": clean_text(failed.worker)[:SHORT], "type": clean_text(failed.type)[:SHORT]}
             message = clean_text(failed.message)[: limits.JOB_ATTEMPT_CHARS_MAX]
             row = {"job": each.key, "lease": each.lease, "attempt": failed.attempt, "at": now, "message": message}
-            rows.append({**row, **texts})
+            rows.append({**row, **texts, "instance": held[each.key].instance or 0})
     yield from ask_for("add_attempts", rows)
     many = [each.key for each in reports if each.lease > limits.JOB_ATTEMPTS_KEPT_MAX]
     yield from ask_for("trim_attempts", sorted(many), limits.JOB_ATTEMPTS_KEPT_MAX)

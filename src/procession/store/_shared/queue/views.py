@@ -42,6 +42,12 @@ def attempts(key: int) -> Script[list[StoredAttempt]]:
     return [StoredAttempt(**dict(zip(StoredAttempt.__struct_fields__, row, strict=True))) for row in rows]
 
 
+def attempts_of(instance: int, limit: int) -> Script[list[StoredAttempt]]:
+    """The last attempts that failed of all jobs of an instance, in order."""
+    rows = yield from ask_for("attempts_of_instance", [{"instance": instance, "limit": limit}])
+    return [StoredAttempt(**dict(zip(StoredAttempt.__struct_fields__, row, strict=True))) for row in reversed(rows)]
+
+
 def canceled_runs(node: int) -> Script[list[CanceledRun]]:
     """Jobs leased to a node that somebody wants to end."""
     rows = yield from ask_for("canceled_runs", [node])

@@ -1,0 +1,6 @@
+-- The last attempts that failed of all jobs of an instance.
+SELECT job, lease, attempt, at, worker, type, message
+FROM procession_job_attempt
+WHERE instance = :instance AND instance <> 0
+ORDER BY at DESC, job DESC, lease DESC
+LIMIT :limit
