@@ -14,6 +14,7 @@ from procession.limits import DOCUMENT_BYTES_MAX
 from procession.testing.bpmn import process
 from tests.api.conftest import PAYMENT, Served
 from tests.api.gateway.test_pyzeebe import RATE
+from tests.api.test_identity import bearer
 
 WAITING = process("waiting").start().catch("paid", message="payment-received", key="=orderId").end("done").xml()
 CHEAP = process("cheap").start("low", condition="=price < 10").user("look").end().xml()
@@ -118,6 +119,45 @@ async def test_several_documents_at_once(served, client):
     assert [(each["fileName"], each["status"]) for each in answer["failedDocuments"]] == [("b.bin", 413)]
     uneven = [*large[:1], ("metadataList", ("", b"{}")), ("metadataList", ("", b"{}"))]
     assert (await served.client.post("/v2/documents/batch", files=uneven)).status_code == 400
+
+
+async def test_a_link_leads_to_a_document_without_a_name_for_a_while(make_served, url):
+    now = [1_767_225_600_000]
+    served = await make_served(Procession(url, clock=lambda: now[0]), identity=True)
+    reader, operator = await bearer(served, "reader"), await bearer(served, "operator")
+    made = await served.client.post("/v2/documents", files={"file": ("a.txt", b"hello")}, headers=operator)
+    path = f"/documents/{made.json()['documentId']}/links"
+    link = (await served.post(path, {"timeToLive": 60_000}, headers=reader)).json()
+    assert (link["url"].startswith(f"{served.url}/api/"), link["expiresAt"]) == (True, "2026-01-01T00:01:00Z")
+    found = await served.client.get(link["url"])
+    assert (found.content, found.headers["content-disposition"]) == (b"hello", "attachment")
+    assert (await served.get(f"/documents/{made.json()['documentId']}")).status_code == 401
+    for wrong in ("0" * 64, "", "é", "'; drop table x; --"):
+        strange = link["url"].split("&signature=")[0] + f"&signature={wrong}"
+        assert (await served.client.get(strange)).status_code == 404, wrong
+    longer = link["url"].replace("expires=", "expires=9")
+    assert (await served.client.get(longer)).status_code == 404
+    for body in ({"timeToLive": 0}, {"timeToLive": 10**12}):
+        assert (await served.post(path, body, headers=reader)).status_code == 400
+    assert (await served.post("/documents/none/links", headers=reader)).status_code == 404
+    now[0] += 61_000
+    assert (await served.client.get(link["url"])).status_code == 404
+
+
+async def test_a_link_begins_as_others_reach_the_server(make_served):
+    served = await make_served(public_url="https://example.org/flow/")
+    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
+    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+        file = File(payload=BytesIO(b"x"), file_name="x.txt", mime_type="text/plain")
+        made = await client.create_document(data=models.CreateDocumentData(file=file))
+        link = await client.create_document_link(made.document_id, data=models.DocumentLinkRequest(time_to_live=5_000))
+    assert link.url.startswith(f"https://example.org/flow/api/document-links/{made.document_id}?expires=")
+
+
+async def test_what_is_for_whole_clusters_is_not_served_by_name(served):
+    for path in ("/cluster/v2/status", "/cluster/v2/backups/runtime/7", "/v2/decision-instances/deletion"):
+        answer = await (served.client.post if "deletion" in path else served.client.get)(path)
+        assert (answer.status_code, "not served" in answer.json()["detail"]) == (501, True)
 
 
 RULED = process("ruled").start().rule("rate", decision="rate", result="rate").user("look").end().xml()

@@ -10,7 +10,7 @@ from msgspec import UnsetType
 from procession.api.meter import Workers
 from procession.api.problems import Problem
 from procession.api.roles import Principal, tenant_id_of, tenant_of
-from procession.api.settings import Settings
+from procession.api.settings import LOOPBACK, Settings
 from procession.api.watch import Watch
 from procession.api.words import key_of
 from procession.app import Procession
@@ -43,6 +43,16 @@ class Desk:
     def rows(self) -> Store:
         """The store, to read."""
         return self.app.rows
+
+    @property
+    def address(self) -> str:
+        """How the server is reached from outside. Raises Problem where it is not known."""
+        if self.settings.public_url:
+            return self.settings.public_url.rstrip("/")
+        if self.settings.host in LOOPBACK:
+            host = f"[{self.settings.host}]" if ":" in self.settings.host else self.settings.host
+            return f"http://{host}:{self.port}"
+        raise Problem(400, "How this server is reached from outside is not known to it: start it with --public-url")
 
     @property
     def workers(self) -> Workers:

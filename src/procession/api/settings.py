@@ -52,6 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     request_s: float = 60.0  # for a verb that does not wait by itself
     connections_max: int = 10_000
     stop_s: float = 20.0  # for what is under way when the server stops
+    public_url: str = ""  # how others reach it, such as https://example.org/procession: links to documents begin so
     audit_jobs: bool = False  # workers' ends of jobs stand in the history of their instance; True: in the audit log too
     audit_keep_ms: int | None = None  # entries are deleted when they are so old; None: never
     is_https: bool = False  # behind a proxy that ends TLS: browsers are told to stay with it

@@ -40,11 +40,13 @@ from procession.api.verbs import (
 
 V2 = "/v2"
 OWN = "/api"
+CLUSTERS = "/cluster/v2"
 PAGES = (page_overview, page_definitions, page_instances, page_messages, page_tools)
 
 # What Camunda 8 serves and this server does not, by its name: a client hears so instead of guessing at a typing error.
 NOT_SERVED: tuple[tuple[str, str, str], ...] = (
-    ("POST", "/documents/{key}/links", "createDocumentLink"),
+    ("POST", "/decision-instances/deletion", "deleteDecisionInstancesBatchOperation"),
+    ("POST", "/decision-instances/{key}/deletion", "deleteDecisionInstance"),
 )
 FAMILIES_NOT_SERVED = (
     "agent-definitions",
@@ -83,6 +85,12 @@ def _absent(method: str, path: str, operation: str) -> Endpoint:
         status=501,
         documented=False,
     )
+
+
+def _of_clusters() -> list[Endpoint]:
+    """What Camunda 8 serves for whole clusters, beside its API."""
+    methods = ("GET", "POST", "PUT", "PATCH", "DELETE")
+    return [_absent(method, "/{rest:path}", f"{method} {CLUSTERS}/…") for method in methods]
 
 
 def _families() -> list[Endpoint]:
@@ -124,5 +132,7 @@ def endpoints() -> tuple[tuple[str, Endpoint], ...]:
     rows = [*served, *absent, *_families()]
     rows.sort(key=lambda row: row.path.count("{"))
     ours = [row for module in (own, instance_page, queue_jobs, queue_rules, *PAGES) for row in module.ENDPOINTS]
+    ours += documents.LINKS
     ours.sort(key=lambda row: row.path.count("{"))
-    return (*((V2, row) for row in rows), *((OWN, row) for row in ours))
+    beside = ((CLUSTERS, row) for row in _of_clusters())
+    return (*((V2, row) for row in rows), *((OWN, row) for row in ours), *beside)

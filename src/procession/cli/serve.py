@@ -55,6 +55,9 @@ DatabaseMax = Annotated[
 Trace = Annotated[
     bool, typer.Option("--trace", help="OpenTelemetry spans, as its environment variables (OTEL_...) say.")
 ]
+PublicUrl = Annotated[
+    str, typer.Option("--public-url", metavar="URL", help="How others reach it: links to documents begin so.")
+]
 GrpcAddress = Annotated[
     str, typer.Option(metavar="HOST:PORT", help="Where the gateway is bound. Default: --host, port 26500.")
 ]
@@ -87,6 +90,7 @@ def serve(  # noqa: PLR0917 - options of the command line
     grpc_certificate: GrpcCertificate = None,
     grpc_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's key (PEM).")] = None,
     https: Annotated[bool, typer.Option("--https", help="A proxy in front ends TLS.")] = False,
+    public_url: PublicUrl = "",
     audit_jobs: Annotated[bool, typer.Option("--audit-jobs", help="Ends of jobs in the audit log, too.")] = False,
     audit_keep: AuditKeep = "",
     limit: Bounded = Limit.AIMD,
@@ -114,6 +118,7 @@ def serve(  # noqa: PLR0917 - options of the command line
         oidc=_provider(oidc_issuer, oidc_audience, oidc_roles, oidc_tenants),
         allowed_origins=tuple(allow_origin or ()),
         allowed_hosts=tuple(allow_host or ()),
+        public_url=public_url,
         audit_jobs=audit_jobs,
         audit_keep_ms=span_ms(audit_keep, "--audit-keep") or None if audit_keep else None,
         is_https=https,

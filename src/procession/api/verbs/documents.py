@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import secrets
 from datetime import datetime
@@ -17,12 +18,14 @@ from procession.api.roles import Role
 from procession.api.search import Instant, Record, Request
 from procession.api.words import when
 from procession.errors import NotFound
+from procession.jobs.schedule import to_datetime
 from procession.limits import DOCUMENT_BYTES_MAX
 from procession.store.rows.keeping import Kept
 
 GROUP = "Document"
 STORE = "procession"
 KIND = "document"
+LINK_MS_MAX = 7 * 86_400_000
 ID = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
 
@@ -50,6 +53,19 @@ class MetadataResult(Record):
     custom_properties: dict[str, Any]
 
 
+class DocumentLinkRequest(Request):
+    """For how long, in milliseconds."""
+
+    time_to_live: Annotated[int, Meta(ge=1_000, le=LINK_MS_MAX)] = 3_600_000
+
+
+class DocumentLink(Record):
+    """Where the file is to be had without a name, and until when."""
+
+    url: str
+    expires_at: datetime
+
+
 class DocumentReference(Record, kw_only=True):
     """How processes refer to it."""
 
@@ -67,6 +83,7 @@ class Stored(Record):
     content_hash: str
     owner: str
     metadata: MetadataResult
+    secret: str = ""  # that links to it are signed with: they end with it
 
 
 class DocumentFailure(Record):
@@ -135,12 +152,17 @@ async def _keep(call: Call, file: Upload, said: Upload | None, named: str) -> Do
         content_hash=hashlib.sha256(file.data).hexdigest(),
         owner=call.who.name,
         metadata=_metadata(file, said),
+        secret=secrets.token_urlsafe(32),
     )
-    head = msgspec.json.encode(stored)
-    body = len(head).to_bytes(4, "big") + head + file.data
-    key = await call.desk.app.new_key()
-    await call.desk.rows.keep([Kept(kind=KIND, key=key, name=document_id, body=body)])
+    await _write(call, await call.desk.app.new_key(), stored, file.data)
     return _reference(stored)
+
+
+async def _write(call: Call, key: int, stored: Stored, data: bytes) -> None:
+    """Keep what is known of it and the file itself, as one."""
+    head = msgspec.json.encode(stored)
+    body = len(head).to_bytes(4, "big") + head + data
+    await call.desk.rows.keep([Kept(kind=KIND, key=key, name=stored.document_id, body=body)])
 
 
 def _metadata(file: Upload, part: Upload | None) -> MetadataResult:
@@ -186,14 +208,64 @@ async def _kept(call: Call) -> tuple[Kept, Stored, bytes]:
 async def get_document(call: Call) -> Content:
     """The file, to be saved and never to be shown as a page of this server."""
     _, stored, data = await _kept(call)
+    _check_hash(call, stored)
+    return _content(stored, data)
+
+
+def _check_hash(call: Call, stored: Stored) -> None:
+    """Is it the content that the client knows? Raises Problem."""
     wanted = call.query.get("contentHash")
     if wanted is not None and wanted != stored.content_hash:
         raise Problem(400, "Expected the hash of the document's content, found another one")
+
+
+def _content(stored: Stored, data: bytes) -> Content:
     return Content(
         data=data,
         media_type="application/octet-stream",
         headers={"Content-Disposition": "attachment", "X-Content-Hash": stored.content_hash},
     )
+
+
+async def create_link(call: Call) -> DocumentLink:
+    """A link to the file that needs no name, for a while. Raises NotFound, Problem."""
+    row, stored, data = await _kept(call)
+    _check_hash(call, stored)
+    body: DocumentLinkRequest = call.body or DocumentLinkRequest()
+    if not stored.secret:  # kept before there were links
+        stored.secret = secrets.token_urlsafe(32)
+        await _write(call, row.key, stored, data)
+    until = call.desk.app.now // 1000 + -(-body.time_to_live // 1000)
+    if stored.metadata.expires_at is not None:
+        until = min(until, int(stored.metadata.expires_at.timestamp()))
+    address = f"{call.desk.address}/api/document-links/{stored.document_id}"
+    url = f"{address}?expires={until}&signature={_signature(stored, until)}"
+    call.about.update(expires=until)
+    return DocumentLink(url=url, expires_at=to_datetime(until * 1000))
+
+
+def _signature(stored: Stored, until: int) -> str:
+    """What only this server, or another on the same database, can have written."""
+    said = f"{stored.document_id}\0{until}".encode()
+    return hmac.new(stored.secret.encode(), said, hashlib.sha256).hexdigest()
+
+
+async def follow_link(call: Call) -> Content:
+    """The file, to whoever has a link that still holds. Raises NotFound: nothing is told of a wrong one."""
+    expires, signature = call.query.get("expires", ""), call.query.get("signature", "")
+    if not (expires.isascii() and expires.isdigit() and len(expires) < 12 and signature.isascii()):
+        raise NotFound(NO_LINK)
+    try:
+        _, stored, data = await _kept(call)
+    except NotFound:
+        raise NotFound(NO_LINK) from None
+    holds = bool(stored.secret) and hmac.compare_digest(_signature(stored, int(expires)), signature)
+    if not holds or int(expires) * 1000 < call.desk.app.now:
+        raise NotFound(NO_LINK)
+    return _content(stored, data)
+
+
+NO_LINK = "Expected a link that a server of this database has given and whose time is not over, found another one"
 
 
 async def delete_document(call: Call) -> None:
@@ -203,6 +275,21 @@ async def delete_document(call: Call) -> None:
 
 
 ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/documents/{documentId}/links",
+        operation_id="createDocumentLink",
+        verb=create_link,
+        role=Role.READER,
+        summary="A link to it that needs no name, for a while",
+        group=GROUP,
+        body=DocumentLinkRequest,
+        optional=True,
+        answer=DocumentLink,
+        status=201,
+        queries=("contentHash", "storeId"),
+        entity="DOCUMENT",
+    ),
     Endpoint(
         method="POST",
         path="/documents/batch",
@@ -254,5 +341,20 @@ ENDPOINTS = (
         group=GROUP,
         status=204,
         entity="DOCUMENT",
+    ),
+)
+
+LINKS = (
+    Endpoint(
+        method="GET",
+        path="/document-links/{documentId}",
+        operation_id="followDocumentLink",
+        verb=follow_link,
+        role=None,
+        summary="The file that a link leads to",
+        group=GROUP,
+        answer=Content,
+        media_type="application/octet-stream",
+        queries=("expires", "signature"),
     ),
 )
