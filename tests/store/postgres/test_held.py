@@ -1,8 +1,8 @@
 """A transaction stays open elsewhere for minutes while jobs come and go: `make held` looks at it minute by minute.
 
 One application enqueues, another one claims: a sample every 50 ms whatever became of the one before, beside a steady
-flow. The first window is without the transaction, the last one after its end. What a claim looks at is counted, without a
-clock, in test_floors.py.
+flow. The first window is without the transaction, the last one after its end. What a claim looks at is counted, without
+a clock, in test_floors.py.
 """
 
 from __future__ import annotations
