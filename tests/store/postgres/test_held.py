@@ -83,7 +83,9 @@ async def test_a_claim_is_as_quick_beside_a_transaction_that_stays_open_and_tabl
 
 async def watched(server: PostgresServer) -> list[dict[str, Any]]:
     """The windows: calm, held, after."""
-    load, watch, pin = Load(server.url()), await asyncpg.connect(server.url()), await asyncpg.connect(server.url())
+    load = Load(server.url())
+    watch: Any = await asyncpg.connect(server.url())
+    pin: Any = await asyncpg.connect(server.url())
     windows: list[dict[str, Any]] = []
 
     async def measure(what: str) -> None:
