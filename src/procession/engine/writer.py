@@ -95,8 +95,6 @@ def write_step(
         step.parent_element_instance = state.parent_element_instance
         step.tags = ledger.tags
         step.tenant = ledger.tenant
-    elif any(type(event) is e.BusinessIdAssigned for event in draft.events):
-        step.business_id = state.business_id
     for follow_up in draft.follow_ups:
         step.new_jobs.append(_follow_up_job(follow_up, keys.take(), ledger, definition))
     if draft.extra_jobs:
@@ -117,6 +115,8 @@ def _fill(
             if write is not None:
                 write(rows, event)
         rows.fill(step, draft.fences)
+    if e.BusinessIdAssigned in kinds:
+        step.business_id = state.business_id
     return e.VariablesSet in kinds and _writes_variables(draft.events, ledger.instance)
 
 
