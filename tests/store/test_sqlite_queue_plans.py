@@ -18,7 +18,8 @@ pytestmark = pytest.mark.plan
 ROWS = 100_000
 BIG = frozenset({"job", "job_archive", "unique_key", "slot", "dependency", "limit", "job_log", "fair_place"})
 # What is looked through whole: by the sweep, by duties now and then, by people.
-WHOLE = {"count_queues", "count_limited", "list_limits", "expire_limits", "drop_unique"}
+WHOLE = {"watch_queued"}  # the newest so many, from the end of the keys: a plan calls that a scan
+WHOLE |= {"count_queues", "count_limited", "list_limits", "expire_limits", "drop_unique"}
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows)"
 FILL = (
     f"""INSERT INTO procession_job (key, kind, state, priority, run_at, attempt, retries, lease, owner, crashes,

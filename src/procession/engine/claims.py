@@ -67,6 +67,7 @@ class Claims:
         self._full: set[str] = set()  # queues whose last claim got all that it asked for: they have probably more
         self._more = False  # there is probably more: some queue is such, or somebody said so
         self._hints = 0
+        self.is_partial = False  # the last claim has not looked at all limited jobs that are due, though it had room
         self._pause_ms = settings.claim_poll_ms_min
         self.node = 0
         self.duty = Duty("claims", self._round, chance)
@@ -101,6 +102,8 @@ class Claims:
         if claimed:
             self._pause_ms = self._settings.claim_poll_ms_min
             return 0.0 if self._more else self._pause_ms / 1000
+        if self.is_partial:
+            return 0.0
         pause_ms = self._pause_ms
         self._pause_ms = min(self._settings.claim_poll_ms_max, pause_ms * 2)
         return pause_ms * (0.75 + self._chance() / 2) / 1000
@@ -137,6 +140,7 @@ class Claims:
                 else:
                     self._full.add(want.queue)
             self._more = hints != self._hints or bool(self._full) or bool(jobs.held_back)
+        self.is_partial = jobs.is_partial
         self._counters.claimed += len(jobs)
         for queue in jobs.held_back:
             self._dispatcher.hold_back(queue)

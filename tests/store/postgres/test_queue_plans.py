@@ -19,6 +19,7 @@ pytestmark = pytest.mark.plan
 LARGE = frozenset({"job", "job_archive", "unique_key", "slot", "dependency", "limits", "job_log", "fair_place"})
 # What is looked through whole: by the sweep, by duties now and then, by people.
 WHOLE = {"count_queues", "count_limited", "find_limited", "find_wrong_states"}
+WHOLE |= {"watch_queued"}  # the newest so many, from the end of the keys: a plan calls that a scan
 WHOLE |= {"watch_marks"}  # the greatest key of each table: the end of its index, which a plan calls a scan
 WHOLE |= {"find_stuck_children", "find_idle_limits", "list_limits", "expire_limits", "drop_unique"}
 FILL = f"""

@@ -69,7 +69,7 @@ class MemoryQueue(QueueCalls):
         ready = _jobs.claim_jobs(self._tables, node, rest_of(wants, limited), paused_types=types)
         if self._queue.extras:
             ready = [self._with_extra(job) for job in ready]
-        return Claimed([*limited, *ready], limited.held_back)
+        return Claimed([*limited, *ready], limited.held_back, is_partial=limited.is_partial)
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their leases."""
@@ -128,17 +128,18 @@ class MemoryQueue(QueueCalls):
         options = self._queue.options(job.key) if extra.traits & Trait.AGEING else None
         if extra.traits & Trait.LIMITED:
             job.state = JobState.THROTTLED
+            self._queue.lines.add(job.key)
             return
         if options is not None:
             job.priority, job.run_at = due_of(options, job.run_at)
         self._tables.make_ready(job)
 
     def _claim_limited(self, node: int, wants: Sequence[Want]) -> Claimed:
-        if not any(self._queue.jobs_in(JobState.THROTTLED)):
+        if not self._queue.lines:
             return Claimed()
         started = self._run_now(lambda now: claim_limited(node, wants, now))
         jobs = [as_started(self._with_extra(_jobs.claimed_job(job)), started) for _, job in started.rows]
-        return Claimed(jobs, started.held_back)
+        return Claimed(jobs, started.held_back, is_partial=started.is_partial)
 
     def _with_extra(self, job: ClaimedJob) -> ClaimedJob:
         extra = self._queue.beyond(job.key)

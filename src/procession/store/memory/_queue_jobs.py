@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import nsmallest
 from typing import Any, Final
 
 import msgspec
 
 from procession.jobs.kinds import JobState
 from procession.jobs.options import Trait
+from procession.store.memory._lines import Entry, first_of
 from procession.store.memory._queue_tables import Archived, Extra, QueueTables
 from procession.store.rows import StoredJob
 
@@ -186,20 +186,24 @@ def read_claimed(q: QueueTables, keys: Rows) -> Rows:
     return [(key, q.tables.jobs[key]) for key in keys]
 
 
-def throttled_queues(q: QueueTables, queues: Rows, now: int) -> Rows:
-    due = {job.queue for job in _in_line(q) if job.run_at <= now and (1, job.type) not in q.pauses}
-    return [(queue,) for queue in queues if queue in due and (0, queue) not in q.pauses]
+def throttled_levels(q: QueueTables, queues: Rows, now: int) -> Rows:
+    return [
+        (queue, priority)
+        for queue in queues
+        if (0, queue) not in q.pauses
+        for priority in q.lines.priorities_of(queue)
+        if q.lines.first_due(queue, priority, 1, now, q.is_paused)
+    ]
 
 
-def find_throttled(q: QueueTables, queue: Rows, count: int, now: int) -> Rows:
-    line = [job for job in _in_line(q) if job.queue == queue[0] and (1, job.type) not in q.pauses]
-    due = [job for job in line if job.run_at <= now]
-    return [q.row(job.key) for job in nsmallest(count, due, key=lambda job: (job.run_at, job.key))]
+def find_throttled(q: QueueTables, queue: Rows, priority: int, count: int, now: int) -> Rows:
+    return [q.row(job.key) for job in q.lines.first_due(queue[0], priority, count, now, q.is_paused)]
 
 
 def find_next(q: QueueTables, queue: Rows, count: int) -> Rows:
-    ready = [job for job in q.jobs_in(JobState.READY) if job.queue == queue[0] and (1, job.type) not in q.pauses]
-    return [(job.priority, job.run_at, job.key) for job in nsmallest(count, ready, key=_claim_order)]
+    heap = q.tables.ready.get(queue[0], [])
+    ready = first_of(heap, count, lambda entry: _ready_at(q, queue[0], entry), lambda _: True, q.is_paused)
+    return [(job.priority, job.run_at, job.key) for job in ready]
 
 
 def find_limited(q: QueueTables, limit: Rows) -> Rows:
@@ -208,8 +212,7 @@ def find_limited(q: QueueTables, limit: Rows) -> Rows:
 
 
 def find_parked(q: QueueTables, key: Rows, count: int) -> Rows:
-    parked = [job for job in q.jobs_in(JobState.THROTTLED) if q.beyond(job.key).waits_for == key[0]]
-    return [(job.key, job.queue) for job in nsmallest(count, parked, key=_claim_order)]
+    return [(job.key, job.queue) for job in q.lines.first_for(key[0], count)]
 
 
 def unpark(q: QueueTables, keys: Rows) -> Rows:
@@ -272,8 +275,11 @@ def delete_archived(q: QueueTables, keys: Rows) -> Rows:
     return []
 
 
-def _in_line(q: QueueTables) -> list[StoredJob]:
-    return [job for job in q.jobs_in(JobState.THROTTLED) if not q.beyond(job.key).waits_for]
+def _ready_at(q: QueueTables, queue: str, entry: Entry) -> StoredJob | None:
+    job = q.tables.jobs.get(entry[2])
+    if job is None or job.state != JobState.READY or job.queue != queue:
+        return None
+    return job if _claim_order(job) == entry else None
 
 
 def _claim_order(job: StoredJob) -> tuple[int, int, int]:
@@ -320,7 +326,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
         for each in (
             *(insert_jobs, update_jobs, refresh_jobs, refresh_args, archive_jobs, delete_jobs, find_archived),
             *(mark_parents, close_run, set_deadlines, cancel_runs, report_runs, find_lost_runs, find_runs_of),
-            *(find_expired, start_jobs, read_claimed, throttled_queues, find_throttled, find_next, find_limited),
+            *(find_expired, start_jobs, read_claimed, throttled_levels, find_throttled, find_next, find_limited),
             *(find_parked, unpark, first_in_line, job_details, archived_details, canceled_runs),
             *(count_queues, oldest_ready, find_expired_archive, delete_archived),
         )

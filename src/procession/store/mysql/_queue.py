@@ -41,8 +41,9 @@ class MysqlQueue(QueueCalls):
 
     async def _run_script(self, make: Callable[[int], Script[T]], *, reads: bool = False) -> T:
         if reads:
-            async with self._rest.lend() as session:
-                return await run(make(await self.now()), asking(session))
+            async with self._rest.lend() as session:  # asked on the same: one of four must not wait for another
+                at: int = (await session.run("now_of_transaction")).value()
+                return await run(make(at), asking(session))
 
         async def work(session: Session) -> T:
             now: int = (await session.run("now_of_transaction")).value()
@@ -64,7 +65,7 @@ class MysqlQueue(QueueCalls):
         claimed += limited
         if rest := rest_of(mixed, limited):
             claimed += (await jobs_of.claim(self._claims, node, rest, heedless=True))[0]
-        return Claimed(claimed, held_back | started.held_back)
+        return Claimed(claimed, held_back | started.held_back, is_partial=started.is_partial)
 
     async def finish(self, outcomes: Sequence[JobOutcome]) -> list[bool]:
         """End runs under their lease; what the hot statements leave over (traits, lost leases) goes the long way."""

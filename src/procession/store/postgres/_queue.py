@@ -84,6 +84,7 @@ class PostgresQueue(QueueCalls):
         local = [want for want in wants if not want.lease_ms]
         claimed: list[ClaimedJob] = []
         held_back: set[str] = set()
+        is_partial = False
         if local:
             claimed, throttled = await self._claim_ready(node, local)
             held_back = {want.queue for want in local if want.queue in throttled and want.at_once == 0}
@@ -91,6 +92,7 @@ class PostgresQueue(QueueCalls):
             if mixed:
                 started = await self._run_script(lambda now: claim_limited(node, mixed, now))
                 held_back |= started.held_back
+                is_partial = started.is_partial
                 limited = [as_started(reading.claimed_job(row), started) for row in started.rows]
                 claimed += limited
                 if rest := rest_of(mixed, limited):
@@ -98,7 +100,7 @@ class PostgresQueue(QueueCalls):
         remote = [want for want in wants if want.lease_ms]
         if remote:
             claimed += await self._claim_remotely(remote)
-        return Claimed(claimed, held_back)
+        return Claimed(claimed, held_back, is_partial=is_partial)
 
     async def _claim_ready(
         self, node: int, wants: Sequence[Want], *, heedless: bool = False

@@ -55,11 +55,18 @@ class ClaimedJob(Row, kw_only=True):
 
 
 class Claimed(list[ClaimedJob]):
-    """What a claim gave. ``held_back``: queues whose limited jobs are due, but for which it had no room at once."""
+    """What a claim gave.
 
-    def __init__(self, jobs: Iterable[ClaimedJob] = (), held_back: Iterable[str] = ()) -> None:
+    ``held_back``: queues whose limited jobs are due, but for which it had no room at once. ``is_partial``: it has not
+    looked at all limited jobs that are due, though there was room: ask again.
+    """
+
+    def __init__(
+        self, jobs: Iterable[ClaimedJob] = (), held_back: Iterable[str] = (), *, is_partial: bool = False
+    ) -> None:
         super().__init__(jobs)
         self.held_back = frozenset(held_back)
+        self.is_partial = is_partial
 
 
 class JobEnd(IntEnum):

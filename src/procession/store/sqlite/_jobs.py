@@ -114,7 +114,8 @@ def _bound(shared: _Shared, now: int) -> tuple[object, ...]:
 def claim_jobs(session: Session, node: int, wants: Sequence[Want]) -> Claimed:
     """Lease limited jobs that may start, and ready ones."""
     limited = claim_throttled(session, node, wants)
-    return Claimed([*limited, *_claim_ready(session, node, rest_of(wants, limited))], limited.held_back)
+    ready = _claim_ready(session, node, rest_of(wants, limited))
+    return Claimed([*limited, *ready], limited.held_back, is_partial=limited.is_partial)
 
 
 def _claim_ready(session: Session, node: int, wants: Sequence[Want]) -> list[ClaimedJob]:

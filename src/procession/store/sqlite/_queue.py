@@ -39,7 +39,8 @@ def claim_throttled(session: Session, node: int, wants: Sequence[Want]) -> Claim
     if not wants:
         return Claimed()
     started = run_at_once(claim_limited(node, wants, session.now), session.answer)
-    return Claimed([as_started(_claimed(row), started) for row in started.rows], started.held_back)
+    jobs = [as_started(_claimed(row), started) for row in started.rows]
+    return Claimed(jobs, started.held_back, is_partial=started.is_partial)
 
 
 def settle_runs(session: Session, outcomes: Sequence[JobOutcome]) -> list[bool]:

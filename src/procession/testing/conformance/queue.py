@@ -3,6 +3,7 @@
 from procession.testing.conformance.administering import TestKeep, TestLook, TestOperate
 from procession.testing.conformance.flows import TestFlows, TestNamedFlows
 from procession.testing.conformance.job_batches import TestJobBatches
+from procession.testing.conformance.limited_order import TestOrderOfLimited, TestReadsAtOnce
 from procession.testing.conformance.limiting import TestPace, TestRules, TestSlots
 from procession.testing.conformance.recurring import TestRecurring, TestSweep
 from procession.testing.conformance.runs import (
@@ -28,7 +29,9 @@ __all__ = [
     "TestLostRuns",
     "TestNamedFlows",
     "TestOperate",
+    "TestOrderOfLimited",
     "TestPace",
+    "TestReadsAtOnce",
     "TestRecurring",
     "TestReport",
     "TestRules",

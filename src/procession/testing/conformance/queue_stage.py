@@ -8,7 +8,7 @@ from procession.ids import Keys
 from procession.jobs.kinds import JobState
 from procession.jobs.options import After, JobOptions, Limit
 from procession.store.port import Store
-from procession.store.rows import ClaimedJob, JobEnd, JobOutcome, NewJob, Want
+from procession.store.rows import Claimed, ClaimedJob, JobEnd, JobOutcome, NewJob, Want
 from procession.store.rows.queue import Submitted
 from procession.store.rows.queue_reading import JobDetails
 from procession.testing.conformance.stage import new_job
@@ -56,7 +56,7 @@ async def details(store: QueueStore, job: NewJob | int) -> JobDetails:
     return found
 
 
-async def take(store: QueueStore, node: int, count: int = 100, queue: str = "mail") -> list[ClaimedJob]:
+async def take(store: QueueStore, node: int, count: int = 100, queue: str = "mail") -> Claimed:
     """Claim from a queue."""
     return await store.claim(node, [Want(queue=queue, count=count)])
 

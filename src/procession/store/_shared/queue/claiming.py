@@ -4,13 +4,18 @@ Limited and unlimited jobs of a queue share one order: priority, then age. So a 
 is due is claimed in two steps: limited jobs get the places that are theirs among the next unlimited ones, and those get
 the rest. A limited job is leased only where a slot is free to start it at once, and is admitted by the clock as it
 stands once its limits are held, which may be long after the claim began.
+
+A claim looks at the first due ones of each priority. Those whose limits let none start leave the line, with one write
+each: they wait for a slot, or get a new start time. So a key with a backlog of its own is in nobody's way for longer
+than it takes to look through that backlog once; where nobody of a look may start, the claim looks further, up to
+THROTTLED_LOOK_MAX jobs, and says that it has not seen all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,9 +25,11 @@ from procession.jobs.limits import Admission, Candidate, LimitState, Rank, Room,
 from procession.jobs.options import Trait, due_of
 from procession.store._shared.queue.ending import unpark
 from procession.store._shared.queue.limiting import held_limits
-from procession.store._shared.queue.rows import JobRow, job_rows, lock_runs, write_jobs, write_limits
+from procession.store._shared.queue.rows import JobRow, job_rows, lock_runs, read_limits, write_jobs, write_limits
 from procession.store._shared.queue.script import Ask, Script, ask_for
 from procession.store.rows import ClaimedJob, Want
+
+LOOK_FACTOR: Final = 4  # a further look is so many times as far
 
 
 class Started(msgspec.Struct):
@@ -31,22 +38,27 @@ class Started(msgspec.Struct):
     rows: list[Any] = []  # with the columns of ``read_claimed``, in claim order per queue
     within_ms: dict[int, int] = {}  # job -> how soon after the claim began it must start; 0: no matter
     held_back: set[str] = set()  # queues with limited jobs that are due and found no room
+    is_partial: bool = False  # it has not seen all that are due, and had room for more
 
 
 def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[Started]:
     """Lease limited jobs that may start now."""
     wanted = {want.queue: want for want in wants if want.count > 0 and not want.lease_ms}
-    rows = yield from ask_for("throttled_queues", sorted(wanted), now)
+    levels: dict[str, list[int]] = {}
+    for queue, priority in (yield from ask_for("throttled_levels", sorted(wanted), now)):
+        levels.setdefault(queue, []).append(priority)
     seen: list[JobRow] = []
     rooms: dict[str, Room] = {}
-    for (queue,) in rows:
+    is_partial = False
+    for queue, priorities in levels.items():
         room = rooms[queue] = _room_of(wanted[queue])
-        look = min(limits.THROTTLED_LOOK_MAX, 4 * room.at_once + 16)
-        seen += job_rows((yield from ask_for("find_throttled", [queue], look, now)))
         found = yield from ask_for("find_next", [queue], room.count)
         room.rivals = [(-priority, run_at, key) for priority, run_at, key in found]
+        look = yield from _look(_Line(queue, priorities, room), now)
+        seen += look.jobs
+        is_partial |= look.is_partial
     if not seen:
-        return Started([], {}, set())
+        return Started()
     states = yield from held_limits(limit for job in seen for limit in job.options.limits)
     held = yield from lock_runs(job.key for job in seen)
     held_at = max(now, (yield Ask("clock", ()))[0][0])
@@ -66,6 +78,7 @@ def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[Started]
         [claimed[key] for key in admission.start],
         {key: ms + held_at - now if ms else 0 for key, ms in within.items()},
         {held[key].queue for key in admission.left},
+        is_partial,
     )
 
 
@@ -83,6 +96,54 @@ def rest_of(wants: Iterable[Want], claimed: Sequence[ClaimedJob]) -> list[Want]:
         for want in wants
         if want.count > taken[want.queue]
     ]
+
+
+class _Line(msgspec.Struct):
+    """Limited jobs of a queue that are due: in which priorities there are some, and what there is room for."""
+
+    queue: str
+    priorities: list[int]  # from the highest down
+    room: Room
+
+
+class _Look(msgspec.Struct):
+    """The first jobs of a line."""
+
+    jobs: list[JobRow]
+    is_partial: bool = False  # there may be more behind them that could start
+
+
+def _look(line: _Line, now: int) -> Script[_Look]:
+    """So many from the front of a line that its room is filled, where there are any that may start."""
+    count = min(limits.THROTTLED_LOOK_MAX, 4 * line.room.at_once + 16)
+    while True:
+        jobs = yield from _first_due(line, count, now)
+        if len(jobs) < count or not line.room.at_once:
+            return _Look(jobs)
+        states = yield from read_limits(limit.key for job in jobs for limit in job.options.limits)
+        if _fill(jobs, line.room, states, now):
+            return _Look(jobs)
+        if count == limits.THROTTLED_LOOK_MAX:
+            return _Look(jobs, is_partial=True)
+        count = min(limits.THROTTLED_LOOK_MAX, count * LOOK_FACTOR)
+
+
+def _first_due(line: _Line, count: int, now: int) -> Script[list[JobRow]]:
+    """The first of a line by rank. Those that age stand under the priority that they came with, and rank as 0."""
+    found: list[JobRow] = []
+    for priority in line.priorities:
+        if sum(_rank(job)[0] < min(0, -priority) for job in found) >= count:
+            break
+        found += job_rows((yield from ask_for("find_throttled", [line.queue], priority, count, now)))
+    found.sort(key=_rank)
+    return found[:count]
+
+
+def _fill(jobs: Iterable[JobRow], room: Room, states: dict[str, LimitState], now: int) -> bool:
+    """Whether these would fill the room, as far as their limits can be seen without holding them."""
+    trial = Room(room.count, room.at_once, room.rivals)
+    admission = admit([Candidate(job.key, _limits_of(job), _rank(job), trial) for job in jobs], states, now)
+    return bool(admission.left) or trial.given >= trial.at_once
 
 
 def _room_of(want: Want) -> Room:

@@ -67,7 +67,8 @@ def _reconsider(changed: set[str], states: dict[str, LimitState], now: int) -> S
     for job in waiting:
         rules = [states[limit.key] for limit in job.options.limits if limit.key in states]
         parked_for = job.waits_for
-        job.run_at, waits_for = place(rules, now)
+        start, waits_for = place(rules, now)
+        job.run_at = start if start > now else min(job.run_at, now)  # one that may start keeps its place
         if parked_for in changed:
             job.waits_for = waits_for  # all others stay: one that tries for an unchanged limit may be the only one
     yield from write_jobs(waiting)
