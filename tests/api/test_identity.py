@@ -194,14 +194,54 @@ async def test_every_change_is_written_down_with_who_and_what_it_was_before(guar
     assert (await guarded.get(f"/audit-logs/{one['auditLogKey']}", headers=admin)).json() == one
 
 
-async def test_whoever_is_bound_to_tenants_does_not_read_what_was_done_in_others(guarded):
+async def test_whoever_is_bound_to_tenants_reads_what_was_done_in_them_and_nothing_else(guarded):
     admin = await bearer(guarded, "admin", name="everywhere")
-    bound = await bearer(guarded, "admin", tenants=["acme"], name="bound")
+    acme = await bearer(guarded, "admin", tenants=["acme"], name="of-acme")
+    default = await bearer(guarded, "admin", tenants=["<default>"], name="of-default")
+    both = await bearer(guarded, "admin", tenants=["acme", "beta"], name="of-both")
+    for tenant in ("acme", "beta"):
+        await guarded.app.for_tenant(tenant).deploy(("payment.bpmn", PAYMENT))
+    keys = {}
+    for tenant, who in (("acme", acme), ("beta", admin), ("acme", admin)):
+        start = {"processDefinitionId": "payment", "tenantId": tenant, "variables": {"secret": tenant}}
+        keys[tenant] = (await guarded.post("/process-instances", start, headers=who)).json()["processInstanceKey"]
+        await guarded.post(f"/process-instances/{keys[tenant]}/suspension", headers=admin)
+    await guarded.post("/process-instances/cancellation", {"filter": {"tenantId": "beta"}}, headers=admin)
     await guarded.post("/messages/publication", {"name": "paid", "correlationKey": "A-1"}, headers=admin)
-    (entry,) = (await guarded.post("/audit-logs/search", headers=admin)).json()["items"]
-    assert (await guarded.post("/audit-logs/search", headers=bound)).status_code == 403
-    assert (await guarded.get(f"/audit-logs/{entry['auditLogKey']}", headers=bound)).status_code == 403
-    assert (await guarded.post("/user-tasks/1/audit-logs/search", headers=bound)).status_code == 403
+    await guarded.client.post("/api/queues/mail/pause", headers=admin)  # of no tenant
+    refused = await guarded.post(f"/process-instances/{keys['beta']}/resumption", headers=acme)
+    assert refused.status_code == 404
+
+    async def read(who: dict[str, str], **filter_) -> list[tuple[str, str | None]]:
+        found = (await guarded.post("/audit-logs/search", {"filter": filter_}, headers=who)).json()["items"]
+        return [(each["operationType"], each["tenantId"]) for each in found]
+
+    assert await read(acme) == [
+        ("resumeProcessInstance", "acme"),
+        ("suspendProcessInstance", "acme"),
+        ("createProcessInstance", "acme"),
+        ("suspendProcessInstance", "acme"),
+        ("createProcessInstance", "acme"),
+    ]
+    (refused,) = await _entries(guarded, acme, {"operationType": "resumeProcessInstance"})
+    assert (refused["result"], refused["before"], refused["after"]) == ("FAIL", None, None)  # it is beta's
+    assert await read(default) == [("publishMessage", "<default>")]
+    assert len(await read(both)) == 8
+    assert ("cancelProcessInstancesBatchOperation", "beta") in await read(both)
+    assert len(await read(admin)) == 10
+    assert await read(acme, tenantId="beta") == []
+    assert await read(acme, actorId="everywhere", operationType={"$like": "create*"}) == [
+        ("createProcessInstance", "acme")
+    ]
+    (theirs,) = await _entries(guarded, admin, {"tenantId": "beta", "operationType": "createProcessInstance"})
+    assert (await guarded.get(f"/audit-logs/{theirs['auditLogKey']}", headers=acme)).status_code == 404
+    assert (await guarded.get(f"/audit-logs/{theirs['auditLogKey']}", headers=both)).status_code == 200
+    assert "beta" not in json.dumps(await _entries(guarded, acme, {}))
+    assert (await guarded.post("/user-tasks/1/audit-logs/search", headers=acme)).json()["items"] == []
+
+
+async def _entries(served: Served, who: dict[str, str], filter_: dict) -> list[dict]:
+    return (await served.post("/audit-logs/search", {"filter": filter_}, headers=who)).json()["items"]
 
 
 async def test_a_stream_ends_when_the_token_that_opened_it_is_revoked(guarded, monkeypatch):

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET
 
+from procession.api.audit_tenants import Tenants, may_read, tenants_of
 from procession.api.endpoints import Call, Endpoint
-from procession.api.problems import Problem
 from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Record, Request, Rows, Search, Source, Text, search
 from procession.api.words import instance_state, key_of
@@ -45,6 +45,14 @@ class Entry(msgspec.Struct, kw_only=True, rename="camel"):
     before: Any = None
     after: Any = None
     error: str = ""
+    tenants: list[str] | None = None  # whose what was changed is; None: not known, or of all
+
+
+class Before(NamedTuple):
+    """What was known before a change."""
+
+    state: Any
+    tenants: Tenants
 
 
 class AuditLog(Record):
@@ -105,15 +113,17 @@ class Auditor:
         """Whether a request is a change that is written down."""
         return bool(endpoint.entity) and (self._jobs or endpoint.entity != "JOB")
 
-    async def before(self, call: Call, endpoint: Endpoint) -> Any:  # noqa: ANN401 - whatever describes it
-        """What is about to be changed, where that is an instance."""
-        return await self._seen(call) if endpoint.entity == "PROCESS_INSTANCE" else None
+    async def before(self, call: Call, endpoint: Endpoint) -> Before:
+        """What is about to be changed, where that is an instance, and whose it is."""
+        state = await self._seen(call) if endpoint.entity == "PROCESS_INSTANCE" else None
+        return Before(state, await tenants_of(call, endpoint))
 
-    async def write(self, call: Call, endpoint: Endpoint, before: Any, error: BaseException | None) -> None:  # noqa: ANN401
+    async def write(self, call: Call, endpoint: Endpoint, found: Before, error: BaseException | None) -> None:
         """Write down a change, or that it was refused; it is durable when this returns."""
         about = dict(call.about)
         after = about.pop("after", None)
-        before = about.pop("before", before)
+        before = about.pop("before", found.state)
+        tenant = about.pop("tenant", None)
         if error is None and endpoint.entity == "PROCESS_INSTANCE" and after is None:
             after = await self._seen(call)
         entry = Entry(
@@ -128,6 +138,7 @@ class Auditor:
             before=before,
             after=after,
             error=str(error)[:TEXT_CHARS_MAX] if error is not None else "",
+            tenants=found.tenants if tenant is None else [tenant],
         )
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._gathered.append((entry, done))
@@ -138,7 +149,7 @@ class Auditor:
     async def _seen(self, call: Call) -> Any:  # noqa: ANN401 - whatever describes it
         key = call.path.get("processInstanceKey", "")
         rows = await self._app.rows.load([key_of(key, "processInstanceKey")]) if key else []
-        if not rows:
+        if not rows or not call.who.sees(rows[0].tenant):
             return None
         return {"state": instance_state(rows[0].status), "processDefinitionKey": str(rows[0].definition)}
 
@@ -152,6 +163,7 @@ class Auditor:
                         kind=KIND,
                         key=await self._app.new_key(),
                         name=entry.actor[:255],
+                        tenant=entry.tenants[0] if entry.tenants is not None and len(entry.tenants) == 1 else "",
                         body=msgspec.json.encode(entry),
                     )
                     for entry, _ in batch
@@ -203,38 +215,47 @@ def record_of(row: Kept) -> AuditLog:
         before=entry.before,
         after=entry.after,
         error_message=entry.error or None,
-        tenant_id=tenant_id_of(row.tenant),
+        tenant_id=tenant_id_of(entry.tenants[0]) if entry.tenants is not None and len(entry.tenants) == 1 else None,
     )
 
 
-def _check_unbound(call: Call) -> None:
-    """Entries say what was done for every tenant: whoever is bound to some must not read them. Raises Problem (403)."""
-    if call.who.tenants is not None:
-        raise Problem(403, f"'{call.who.name}' is bound to tenants: the audit log is shared by all of them")
+def _read(call: Call, rows: list[Kept]) -> list[AuditLog]:
+    """The entries that somebody may read."""
+    bound = call.who.tenants
+    if bound is None:
+        return [record_of(row) for row in rows]
+    return [record_of(row) for row in rows if may_read(bound, _whose(row.body).tenants)]
+
+
+class _Whose(msgspec.Struct):
+    """Of an entry only whose it is."""
+
+    tenants: list[str] | None = None
+
+
+_whose = msgspec.json.Decoder(_Whose).decode
 
 
 async def search_audit(call: Call) -> Found[AuditLog]:
-    """Entries, the newest first unless sorted."""
-    _check_unbound(call)
+    """Entries, the newest first unless sorted; whoever is bound to tenants reads what was done in them alone."""
     query: Search[AuditFilter] = call.body
     actor = query.filter.actor_id if query.filter is not None else UNSET
 
     async def fetch(after: int, limit: int) -> Rows:
         name = actor if isinstance(actor, str) else ""
         rows = await call.desk.rows.kept(KIND, name=name, after=after, newest=True, limit=limit)
-        return Rows([record_of(row) for row in rows], rows[-1].key if len(rows) == limit else 0)
+        return Rows(_read(call, rows), rows[-1].key if len(rows) == limit else 0)
 
     return await search(query, Source(fetch, "audit_log_key"), AuditLog)
 
 
 async def search_task_audit(call: Call) -> Found[AuditLog]:
     """What was done to one user task, the newest first unless sorted; tasks that are over have theirs, too."""
-    _check_unbound(call)
     task = str(key_of(call.path["userTaskKey"], "userTaskKey"))
 
     async def fetch(after: int, limit: int) -> Rows:
         rows = await call.desk.rows.kept(KIND, after=after, newest=True, limit=limit)
-        found = [entry for entry in map(record_of, rows) if (entry.entity_type, entry.entity_key) == (TASK, task)]
+        found = [entry for entry in _read(call, rows) if (entry.entity_type, entry.entity_key) == (TASK, task)]
         return Rows(found, rows[-1].key if len(rows) == limit else 0)
 
     return await search(call.body, Source(fetch, "audit_log_key"), AuditLog)
@@ -242,12 +263,11 @@ async def search_task_audit(call: Call) -> Found[AuditLog]:
 
 async def get_audit(call: Call) -> AuditLog:
     """One entry."""
-    _check_unbound(call)
     key = key_of(call.path["auditLogKey"], "auditLogKey")
-    rows = await call.desk.rows.kept(KIND, key=key)
-    if not rows:
+    found = _read(call, await call.desk.rows.kept(KIND, key=key))
+    if not found:
         raise NotFound(f"Expected an entry of the audit log with key {key}, found none")
-    return record_of(rows[0])
+    return found[0]
 
 
 ENDPOINTS = (

@@ -154,7 +154,7 @@ class ItemFilter(Request):
 async def _begin(call: Call, kind: str, chosen: InstanceFilter | None, **how: Any) -> Created:  # noqa: ANN401
     which, tenant = _which(call, chosen, kind)
     key = await call.desk.app_of(tenant).batch(kind, which=which, **how)
-    call.about.update(batch_key=key, filter=dict(which))
+    call.about.update(batch_key=key, filter=dict(which), tenant=tenant)
     return Created(batch_operation_key=str(key), batch_operation_type=TYPES[kind])
 
 
@@ -315,9 +315,9 @@ async def update_jobs(call: Call) -> Created:
     tenants = {row.tenant_id for row in found}
     if len(tenants) > 1:
         raise Problem(400, "Expected tenantId in the filter: a batch is of one tenant, and these jobs are of several")
-    app = call.desk.app_of(tenant_of(tenants.pop()))
-    key = await app.update_jobs([int(row.job_key) for row in found], **changes)
-    call.about.update(batch_key=key, jobs=len(found))
+    tenant = tenant_of(tenants.pop())
+    key = await call.desk.app_of(tenant).update_jobs([int(row.job_key) for row in found], **changes)
+    call.about.update(batch_key=key, jobs=len(found), tenant=tenant)
     return Created(batch_operation_key=str(key), batch_operation_type=TYPES[UPDATE])
 
 
