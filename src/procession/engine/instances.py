@@ -106,11 +106,12 @@ class Instances(Lending):
         begin = ask.begin
         assert begin is not None
         self._counters.in_flight += 1
-        cell = self._cache.obtain(instance)
+        cell, wake = self._cache.obtain(instance), self._wake
         if cell.state is None and cell.free:
             cell.be_fresh(begin)
+            wake = self._go
         cell.waiting.append(ask)
-        self._wake(cell)
+        wake(cell)
 
     def _wake(self, cell: Cell) -> None:
         """Decide what waits, unless a step is under way, which does so when it lands."""
@@ -235,9 +236,8 @@ class Instances(Lending):
     # -- answers of the store ---------------------------------------------------------------------------------------
     def landed(self, flight: StepFlight, result: StepResult) -> None:
         """The store answered a step."""
-        cell = flight.cell
+        cell, outcome = flight.cell, result.outcome
         cell.flight = None
-        outcome = result.outcome
         if outcome == StepOutcome.APPLIED:
             self._applied(flight, flight.step.rev)
         else:

@@ -94,7 +94,7 @@ class Endings:
     def commit(self, job: Delivery, handler: Handler, run: StepRun) -> None:
         """All methods of a step have returned."""
         self.landing += 1
-        run.commit(lambda error: self.landed(job, handler, error))
+        run.commit(partial(self.landed, job, handler))
 
     def void(self, job: Delivery, handler: Handler, error: Rejected) -> None:
         """The instance does not take the step of a run of methods."""
@@ -226,12 +226,14 @@ class Endings:
     def _submit(self, job: Delivery, command: AnyCommand, handler: Handler | None) -> None:
         """A command to the job's instance, closing the job under its lease."""
         self.landing += 1
-        ask = Told(command, lambda error: self.landed(job, handler, error), {job.key: job.lease})
+        ask = Told(command, partial(self.landed, job, handler), {job.key: job.lease})
         self._engine.submit(job.instance, ask)
 
     def landed(self, job: Delivery, handler: Handler | None, error: Exception | None) -> None:
         """The command is durable, or refused."""
-        self._one_landed()
+        self.landing -= 1
+        if self._braked:
+            self._let_go()
         if error is None:
             return
         match error:
@@ -256,7 +258,12 @@ class Endings:
     def _one_landed(self) -> None:
         """A completion is over."""
         self.landing -= 1
-        if self._braked and self.landing < LANDING_MAX:
+        if self._braked:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Let one slot that waits go on, where fewer are under way."""
+        if self.landing < LANDING_MAX:
             brake = self._braked.pop()
             if not brake.done():
                 brake.set_result(None)
