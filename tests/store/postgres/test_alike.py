@@ -13,7 +13,7 @@ from msgspec import structs
 from procession.errors import InvalidValue
 from procession.ids import Keys
 from procession.store.postgres import PostgresStore
-from procession.store.postgres._alike import CLOSE_COLUMNS, enqueue_columns, is_copied, start_columns, step_columns
+from procession.store.postgres._alike import CLOSE_COLUMNS, enqueue_columns, is_due, start_columns, step_columns
 from procession.store.postgres.store import COPY_MIN
 from procession.store.rows import JobFence, Step, StepOutcome
 from procession.testing.conformance.stage import new_job, next_step, service_job, start_step
@@ -191,7 +191,7 @@ async def test_many_jobs_are_copied_and_are_the_same(url, make_store, common: di
         keys.next = 1_000
         like = new_job(keys, queue="a\\t\tb\n", type="\\N", **common)
         jobs = [structs.replace(like, key=keys.take(), args=args) for args in STRANGE * (COPY_MIN // 4)]
-        assert is_copied(jobs[0])
+        assert is_due(jobs[0])
         more = [new_job(keys, queue="odd")] if odd else []
         await store.enqueue([*jobs, *more])
         connection = await asyncpg.connect(url)

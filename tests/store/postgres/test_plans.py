@@ -106,6 +106,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         "load": (numbers,),
         "enqueue": (None, *job_columns(jobs)),
         "enqueue_alike": columns_of(alike.enqueue_columns(jobs, None)),
+        "enqueue_due": columns_of(alike.due_columns(jobs)),
         "rescue": (10_000, 500, 3, 1_000, None),
         "match_subscriptions": (*channels, ["p1"] * 500, [1] * 500, None),
         "publish_waiting": (*channels, [1] * 500),

@@ -122,8 +122,27 @@ def enqueue_columns(jobs: Sequence[NewJob], now: int | None, *, alike: bool = Fa
     ]
 
 
-def is_copied(job: NewJob) -> bool:
-    """Whether a job can be written for COPY, which computes nothing: it is of no process, and due at once."""
+def due_columns(jobs: Sequence[NewJob], *, alike: bool = False) -> Columns | None:
+    """The same for enqueue_due.sql; the first of them ``is_due``."""
+    first = jobs[0]
+    if not (alike or _are_like(first, jobs)):
+        return None
+    return [
+        numbers([job.key for job in jobs]),
+        lines([job.args for job in jobs]),
+        int(first.kind),
+        1 if first.owner else 0,
+        first.queue,
+        first.type,
+        first.priority,
+        first.owner or None,
+        first.retries,
+        first.tenant or None,
+    ]
+
+
+def is_due(job: NewJob) -> bool:
+    """Whether nothing has to be computed for a job, as COPY needs it: it is of no process, and due at once."""
     return not (job.run_at or job.delay_ms or _is_of_process(job))
 
 

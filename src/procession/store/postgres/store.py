@@ -17,7 +17,7 @@ from procession.store._shared.refusals import check_jobs, check_start_request, c
 from procession.store._shared.requests import requested_jobs
 from procession.store.port import Clock, StepTransaction
 from procession.store.postgres import _reading as reading
-from procession.store.postgres._alike import COPIED, enqueue_columns, enqueue_copy, is_copied
+from procession.store.postgres._alike import COPIED, due_columns, enqueue_columns, enqueue_copy, is_due
 from procession.store.postgres._columns import encode_json, job_columns, refusal_of_json
 from procession.store.postgres._commit import commit
 from procession.store.postgres._deploying import deploy
@@ -261,13 +261,16 @@ class PostgresStore(Forms, Keeping, Operating, PostgresQueue):
 
     async def _enqueue_alike(self, rows: list[NewJob], now: int | None, *, alike: bool) -> bool:
         """Insert jobs that are alike, if they are. Raises InvalidValue where one of them is there already."""
-        if alike and len(rows) >= COPY_MIN and now is None and is_copied(rows[0]):
-            await self._enqueues.copy("job", COPIED, enqueue_copy(rows))
-            return True
-        columns = enqueue_columns(rows, now, alike=alike)
+        if now is None and is_due(rows[0]):
+            if alike and len(rows) >= COPY_MIN:
+                await self._enqueues.copy("job", COPIED, enqueue_copy(rows))
+                return True
+            statement, columns = "enqueue_due", due_columns(rows, alike=alike)
+        else:
+            statement, columns = "enqueue_alike", enqueue_columns(rows, now, alike=alike)
         if columns is None:
             return False
-        await self._enqueues.fetch("enqueue_alike", *columns)
+        await self._enqueues.fetch(statement, *columns)
         return True
 
     async def adjust_jobs(self, changes: Sequence[JobAdjustment]) -> list[bool]:
