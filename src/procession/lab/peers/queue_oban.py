@@ -8,7 +8,6 @@ from typing import Any
 
 from oban import Oban, worker
 from oban.schema import install
-from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 from speaking import Queue, speak
 
@@ -31,12 +30,11 @@ class ObanQueue(Queue):
         """Connect, and make the schema."""
         global _queue  # noqa: PLW0603 - workers are found by the name of a class of a module
         _queue = self
-        if self.order["fills"]:
-            async with await AsyncConnection.connect(self.url) as connection:
-                await install(connection)
         size = int(self.settings["pool"])
         self._pool = AsyncConnectionPool(self.url, min_size=size, max_size=size, open=False)
         await self._pool.open(wait=True)
+        if self.order["fills"]:
+            await install(self._pool)
         self._oban = Oban(pool=self._pool, queues={"bench": self.order["concurrency"]})
 
     async def insert_many(self, count: int) -> None:
