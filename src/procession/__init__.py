@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Snooze,
         WorkerSettings,
     )
+    from procession.worker.at_work import JobFilter
     from procession.worker.codecs import Compression, Encryption
 
 _HOMES = {
@@ -47,6 +48,7 @@ _HOMES = {
     "Fail": "procession.worker",
     "FlowJob": "procession.app.flows",
     "Job": "procession.worker",
+    "JobFilter": "procession.worker.at_work",
     "JobsToCome": "procession.app.middleware",
     "Limit": "procession.app.job_options",
     "Recurring": "procession.app.recurring",
@@ -71,6 +73,7 @@ __all__ = [
     "Fail",
     "FlowJob",
     "Job",
+    "JobFilter",
     "JobsToCome",
     "Limit",
     "Procession",

@@ -1,13 +1,14 @@
-"""Log lines as JSON objects: time, level, logger, message, what a line says of itself (instance, job, actor), trace."""
+"""Log lines as JSON objects: time, level, logger, message, the job at work, what a line says of itself, trace."""
 
 from __future__ import annotations
 
 import logging
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+
+from procession.worker.at_work import job_of_now, trace_of_now
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -23,6 +24,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        line.update(job_of_now())
         fields = getattr(record, "fields", None)
         if isinstance(fields, dict):
             line.update(fields)  # pyright: ignore[reportUnknownArgumentType]
@@ -30,15 +32,3 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return _encode(line).decode()
-
-
-def trace_of_now() -> dict[str, str]:
-    """The trace and span that are under way, as OpenTelemetry writes them; empty outside of any, or without it."""
-    if "opentelemetry.trace" not in sys.modules:  # who does not trace does not import it
-        return {}
-    from opentelemetry import trace  # noqa: PLC0415 - an optional guest
-
-    found = trace.get_current_span().get_span_context()
-    if not found.is_valid:
-        return {}
-    return {"traceId": trace.format_trace_id(found.trace_id), "spanId": trace.format_span_id(found.span_id)}

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from procession.engine import Delivery
 from procession.limits import CLAIM_MAX, LEASED_AHEAD_MAX
 from procession.store.rows import Want
+from procession.worker.at_work import AT_WORK
 from procession.worker.context import Job
 
 AHEAD_S = 0.5  # the buffer holds about so much work, so that slow jobs are not kept from other processes,
@@ -306,7 +307,9 @@ class Line:
                     continue
                 delivery = self.buffer.popleft()
                 slot.started_at = loop.time()
+                AT_WORK.set(delivery)
                 await self._run(slot, delivery)
+                AT_WORK.set(None)
                 if slot.abandoned or self._stopped:
                     return
                 self._ended(loop.time() - slot.started_at)

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from procession.engine import Delivery
 from procession.jobs.kinds import job_queue, method_queue
 from procession.limits import CLAIM_MAX
+from procession.worker.at_work import AT_WORK
 from procession.worker.line import END_S, TURNS, Line, Slot
 from procession.worker.registry import Registry
 from procession.worker.settings import WorkerSettings
@@ -172,9 +173,11 @@ class SharedLine(Line):
         delivery = self.buffer.popleft()
         slot.started_at = loop.time()
         self.slots.add(slot)
+        AT_WORK.set(delivery)
         try:
             await self._run(slot, delivery)
         finally:
+            AT_WORK.set(None)
             self.slots.discard(slot)
             took_s = loop.time() - slot.started_at
             self.used += (max(LEAST_S, took_s) - expected_s) / self.weight

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
+from procession.worker.at_work import AT_WORK, in_thread
+
 Work = tuple[Callable[..., Any], list[Any], dict[str, Any], "asyncio.Future[Any]"]
 
 
@@ -29,6 +31,9 @@ class Threads:
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
+        delivery = AT_WORK.get()
+        if delivery is not None:
+            function = in_thread(delivery, function)
         self._busy += 1
         if self._busy > self._threads:
             self._threads += 1
