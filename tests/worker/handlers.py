@@ -7,7 +7,7 @@ import signal
 import threading
 from pathlib import Path
 
-from procession.worker import Job
+from procession.worker import Fail, Job, Retry, Snooze
 
 
 def square(number: int, job: Job) -> dict[str, int]:
@@ -30,3 +30,44 @@ def wedge(said: str) -> None:
     Path(said).write_text(str(os.getpid()))
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Event().wait(300)
+
+
+class TwoPartError(Exception):
+    """An exception that cannot be made again from what it says, as those of many libraries."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(f"{text} ({code})")
+
+
+class Secretive:
+    """A value that can be written and not read."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return int, ("seven",)
+
+
+def fail_in_two_parts():
+    raise TwoPartError(7, "the original text")
+
+
+def fail_in_a_class_of_its_own():
+    class LocalError(Exception):
+        pass
+
+    raise LocalError("the original text")
+
+
+def be_secretive() -> object:
+    return Secretive()
+
+
+def snooze():
+    raise Snooze("5m")
+
+
+def ask_again():
+    raise Retry("5m", reason="busy")
+
+
+def give_up():
+    raise Fail("no use")

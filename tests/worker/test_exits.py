@@ -25,7 +25,14 @@ def be_drastic() -> None:
     raise Drastic("enough")
 
 
-@pytest.mark.parametrize(("ends", "why"), [(leave, "SystemExit: 3"), (be_drastic, "Drastic: enough")])
+def end_the_generator() -> None:
+    raise GeneratorExit("not mine")
+
+
+@pytest.mark.parametrize(
+    ("ends", "why"),
+    [(leave, "SystemExit: 3"), (be_drastic, "Drastic: enough"), (end_the_generator, "GeneratorExit")],
+)
 @pytest.mark.parametrize("where", ["on the loop", "in a thread", "in a method"])
 async def test_a_handler_that_exits_fails_alone(stage: Stage, ends, why: str, where: str):
     async def on_the_loop():

@@ -21,10 +21,11 @@ from procession.errors import Rejected
 from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
 from procession.store.rows import Want
+from procession.worker import strangers
 from procession.worker.context import Job
 from procession.worker.deadlines import Deadlines
 from procession.worker.endings import Endings
-from procession.worker.failures import NOT_ITS_OWN
+from procession.worker.failures import is_not_its_own
 from procession.worker.line import Line, Slot
 from procession.worker.middleware import HandlerCall, around_runs
 from procession.worker.outcomes import BpmnError, Snooze
@@ -46,7 +47,6 @@ LOOP, METHOD = Mode.LOOP, JobKind.METHOD
 STOP = "stop"
 LOST = "lost"
 CANCELED = "canceled"
-UNKNOWN_MS = 60_000  # a plain job of a type that nobody here handles goes back for this long
 
 
 class LocalDispatcher:
@@ -218,9 +218,9 @@ class LocalDispatcher:
         except TooLate:  # the thread or process kept it waiting
             self._punctuality.missed(delivery)
             self._too_late(delivery)
-        except NOT_ITS_OWN:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its outcome, SystemExit too
+        except BaseException as error:
+            if is_not_its_own(error, slot.task):  # all else that a handler raises is its outcome, SystemExit too
+                raise
             if not slot.abandoned:
                 ends.failed(delivery, handler, error, run=slot.job)
         finally:
@@ -326,10 +326,10 @@ class LocalDispatcher:
         except asyncio.CancelledError:
             run.abandon()
             raise
-        except NOT_ITS_OWN:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever a method raises is the step's outcome
+        except BaseException as error:
             run.abandon()
+            if is_not_its_own(error, slot.task):
+                raise
             if not slot.abandoned:
                 self._ends.failed(delivery, handler, error, what=f"method '{call.name}' of '{call.element}': ")
             return
@@ -404,10 +404,10 @@ class LocalDispatcher:
         """A plain queue holds a type that nobody here handles: leave it to others."""
         now = asyncio.get_running_loop().time()
         if now >= self._told_of.get(delivery.type, 0.0):  # once for many jobs of a type
-            self._told_of[delivery.type] = now + UNKNOWN_MS / 1000
+            self._told_of[delivery.type] = now + strangers.PAUSE_MS_MAX / 1000
             named = (delivery.type, delivery.queue)
             logger.warning("no handler for job type '%s' from queue '%s'", *named, extra=said(delivery))
-        self._ends.failed(delivery, None, Snooze(UNKNOWN_MS / 1000))
+        self._ends.failed(delivery, None, Snooze(strangers.pause_s(delivery.lease, delivery.attempt, self._chance())))
 
     # -- what ignores its cancellation ---------------------------------------------------------------------------------
     def _give_up(self, line: Line, slot: Slot) -> None:

@@ -9,7 +9,10 @@ from procession.jobs.retry import Span, span_ms
 
 
 class Outcome(Exception):
-    """Base of the outcomes: return it or raise it, it means the same."""
+    """Base of the outcomes: return it or raise it, it means the same; also in a process, from where it is carried."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (type(self), self.args, self.__dict__)
 
 
 class Retry(Outcome):
@@ -92,3 +95,10 @@ class ActivateElements(Outcome):
         self.is_completion_condition_fulfilled = is_completion_condition_fulfilled
         self.is_cancel_remaining_instances = is_cancel_remaining_instances
         super().__init__(f"starts {', '.join(element for element, _ in self.elements) or 'nothing'}")
+
+
+def _made_again(kind: type[Outcome], args: tuple[Any, ...], fields: dict[str, Any]) -> Outcome:
+    """An outcome that comes from a process: what it was made from is not what it says."""
+    outcome = kind.__new__(kind, *args)
+    outcome.__dict__.update(fields)
+    return outcome

@@ -9,12 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import pickle
 import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
+
+from procession.errors import InvalidValue
+from procession.worker.failures import FarError, failure_text, type_name
 
 logger = logging.getLogger("procession.worker")
 
@@ -31,11 +35,15 @@ class Processes:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def run(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401 - the handler's result
-        """Call a function in a process. Raises what it raises; RuntimeError when the process died."""
+        """Call a function in a process. Raises what it raises; RuntimeError when the process died.
+
+        What cannot be carried from there to here is told: an exception as ``FarError``, a result as InvalidValue.
+        """
         process = await self._take()
         name = getattr(function, "__qualname__", str(function))
         try:
-            value, memory_mb = await asyncio.get_running_loop().run_in_executor(process, _call, function, args, kwargs)
+            loop = asyncio.get_running_loop()
+            carried, memory_mb = await loop.run_in_executor(process, _call, function, args, kwargs)
         except asyncio.CancelledError:
             logger.warning("the process that ran %s is killed: its call was cancelled", name)
             _kill(process)
@@ -54,7 +62,7 @@ class Processes:
             self._replace()
         else:
             self._give_back(process)
-        return value
+        return _unpacked(carried, name)
 
     def stop(self) -> None:
         """End the processes; those that run something do so when it has ended."""
@@ -98,15 +106,40 @@ class Processes:
                 return
 
 
-def _call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, int]:
-    """In the process: what the function gives, and how large the process has been in MB (0 where nobody knows)."""
-    value = function(*args, **kwargs)
+def _call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[bytes, int]:
+    """In the process: what the function gives, and how large the process has been in MB (0 where nobody knows).
+
+    The pool takes a process for dead whose answer it cannot read. So it gets only answers that it can.
+    """
+    try:
+        value = function(*args, **kwargs)
+    except BaseException as error:
+        if _is_carried(error):
+            raise
+        raise FarError(type_name(error), failure_text(error)) from None
+    carried = pickle.dumps(value)
     try:
         import resource  # noqa: PLC0415 - not on Windows, and only here
     except ModuleNotFoundError:
-        return value, 0
+        return carried, 0
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return value, largest >> (20 if sys.platform == "darwin" else 10)
+    return carried, largest >> (20 if sys.platform == "darwin" else 10)
+
+
+def _is_carried(error: BaseException) -> bool:
+    """Whether an exception can be sent, and made again from that: one with arguments of its own often cannot."""
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)  # noqa: S301 - what was just written
+    except Exception:  # noqa: BLE001 - whatever its class does in pickling
+        return False
+
+
+def _unpacked(carried: bytes, name: str) -> Any:  # noqa: ANN401 - the handler's result
+    try:
+        return pickle.loads(carried)  # noqa: S301 - of our own process
+    except Exception as error:
+        message = f"Expected the result of {name} to come back from its process, but it cannot be made again: {error}"
+        raise InvalidValue(message) from error
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
