@@ -11,6 +11,7 @@ import pytest
 from procession.api.tables import endpoints
 from procession.testing.bpmn import process
 from tests.api.conftest import PAYMENT, MakeServed, Served
+from tests.api.test_identity import bearer
 
 SQL = (
     "' OR 1=1 --",
@@ -262,6 +263,73 @@ async def test_sql_in_any_field_is_a_text_like_any_other(served):
     assert (await served.get(f"/process-instances/{key}")).json()["state"] == "ACTIVE"
 
 
+@pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
+async def test_sql_is_counted_correlated_and_named_like_any_other_text(served):
+    when = {"from": "2000-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
+    await served.deploy()
+    for text in SQL:
+        key = await served.start()
+        assert (
+            await served.post(f"/process-instances/{key}/business-id-assignment", {"businessId": text})
+        ).status_code == 204
+        job = await served.take(worker=text)
+        await served.post(f"/jobs/{job['jobKey']}/failure", {"retries": 1, "errorMessage": text})
+        assert (
+            await served.post("/jobs/batch-update", {"filter": {"type": text}, "changeset": {"retries": 1}})
+        ).json()["status"] == 400
+    assert await served.server.web.stations.desk.watch.tally.catch_up()
+    chosen = {**when, "jobType": "charge-card"}
+    workers = (await served.post("/jobs/statistics/by-workers", {"filter": chosen})).json()["items"]
+    assert {each["worker"] for each in workers} >= set(SQL)
+    for text in SQL:
+        body = {"filter": {**chosen, "errorMessage": text}}
+        (error,) = (await served.post("/jobs/statistics/errors", body)).json()["items"]
+        assert (error["errorMessage"], error["workers"]) == (text, 1)
+        none = await served.post("/jobs/statistics/by-types", {"filter": {**when, "jobType": text}})
+        assert none.json()["items"] == []
+        query = {"startTime": when["from"], "endTime": when["to"], "tenantId": text}
+        usage = await served.client.get("/v2/system/usage-metrics", params=query)
+        assert (usage.status_code, usage.json()["processInstances"]) == (200, 0)
+
+
+async def test_keys_of_other_tenants_are_not_there_for_what_is_done_to_many_either(make_served):
+    served = await make_served(identity=True)
+    theirs, admin = await bearer(served, "admin", tenants=["acme"], name="acme"), await bearer(served, "admin")
+    await served.deploy(headers=admin)
+    start = await served.post("/process-instances", {"processDefinitionId": "payment"}, headers=admin)
+    key = start.json()["processInstanceKey"]
+    batch = str(await served.app.batch("cancel", which={"business_id": "none"}, per_second=0.001))
+    for path, body in (
+        (f"/process-instances/{key}/business-id-assignment", {"businessId": "mine"}),
+        (f"/batch-operations/{batch}/suspension", {}),
+        (f"/batch-operations/{batch}/resumption", {}),
+        (f"/batch-operations/{batch}/cancellation", {}),
+    ):
+        assert (await served.post(path, body, headers=theirs)).status_code == 404, path
+    for chosen in ({"type": "charge-card"}, {"processInstanceKey": key}, {"tenantId": "<default>"}):
+        body = {"filter": chosen, "changeset": {"priority": 99}}
+        assert (await served.post("/jobs/batch-update", body, headers=theirs)).status_code == 400
+    (job,) = (await served.post("/jobs/search", headers=admin)).json()["items"]
+    assert job["priority"] != 99
+    for path in ("/correlated-message-subscriptions/search", "/jobs/statistics/by-types"):
+        found = (await served.post(path, headers=theirs)).json()
+        assert key not in json.dumps(found.get("items", found)), path
+    entries = (await served.post("/audit-logs/search", headers=theirs)).json()["items"]
+    assert {(each["actorId"], each["result"]) for each in entries} == {("acme", "FAIL")}
+    assert (await served.get(f"/process-instances/{key}", headers=admin)).json()["businessId"] is None
+
+
+async def test_no_header_decides_where_a_link_to_a_document_leads(served):
+    made = await served.client.post("/v2/documents", files={"file": ("a.txt", b"x")})
+    for headers in (
+        {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"},
+        {"Forwarded": "host=evil.example"},
+        {"X-Original-URL": "/v2/topology"},
+    ):
+        link = await served.post(f"/documents/{made.json()['documentId']}/links", headers=headers)
+        assert link.json()["url"].startswith(f"{served.url}/api/document-links/"), headers
+
+
 async def test_a_stranger_model_is_refused_with_its_problems_and_nothing_is_read(served):
     entity = b'<!DOCTYPE x [<!ENTITY y SYSTEM "file:///etc/passwd">]><bpmn:definitions'
     evil = PAYMENT.replace(b"<bpmn:definitions", entity, 1)
@@ -309,7 +377,7 @@ async def test_what_camunda_serves_and_we_do_not_says_so(served):
         ("POST", "/roles"),
         ("POST", "/cluster-variables/global"),
         ("GET", "/backups/runtime"),
-        ("POST", "/jobs/batch-update"),
+        ("POST", "/decision-instances/deletion"),
     ):
         answer = await served.client.request(method, f"/v2{path}")
         assert (answer.status_code, answer.json()["title"]) == (501, "NOT_IMPLEMENTED")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 
 import msgspec
 import pytest
@@ -118,7 +119,7 @@ async def test_a_job_that_a_request_enqueues_runs_in_its_trace_and_its_lines_say
     logging.getLogger("shop").removeHandler(kept)
     spans = {span.name: span for span in exporter.get_finished_spans()}
     line = ["order", "POST /api/jobs", "enqueue send", "run send"]
-    for parent, child in zip(line, line[1:], strict=False):
+    for parent, child in pairwise(line):
         assert spans[child].parent.span_id == spans[parent].context.span_id, child
     assert {spans[name].context.trace_id for name in line} == {root.get_span_context().trace_id}
     (sent,) = kept.lines
