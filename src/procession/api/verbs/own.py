@@ -129,7 +129,9 @@ async def _end(call: Call, ending: Completion | Failure | Thrown) -> Ended:
         key = key_of(ending.job_key, "jobKey")
         await call.desk.check_owner(call.who, "job", key)
         if isinstance(ending, Completion):  # as nearly all are: with no coroutine of its own
-            await call.desk.app.complete_job(key, ending.variables, lease=lease_of(ending.job_lease_token))
+            app = call.desk.app
+            await app.complete_job(key, ending.variables, lease=lease_of(ending.job_lease_token))
+            call.desk.workers.completed(key, app.now)
         else:
             await _end_badly(call, key, ending)
     except Exception as error:
@@ -140,12 +142,9 @@ async def _end(call: Call, ending: Completion | Failure | Thrown) -> Ended:
     return Ended(job_key=ending.job_key, status=204)
 
 
-async def _end_job(call: Call, key: int, ending: Completion | Failure | Thrown) -> None:
+async def _end_badly(call: Call, key: int, ending: Failure | Thrown) -> None:
     app, lease, workers = call.desk.app, lease_of(ending.job_lease_token), call.desk.workers
     match ending:
-        case Completion():
-            await app.complete_job(key, ending.variables, lease=lease)
-            workers.completed(key, app.now)
         case Failure():
             await app.fail_job(
                 key,
