@@ -44,8 +44,9 @@ function standIn(): Plugin {
 
 // What others' packages must do differently here: the file, the place in it, what stands there instead, and why.
 const REPAIRS: [file: string, place: RegExp, instead: string][] = [
-  // Names in XML may have letters of every script; bpmn.io knows those of ASCII, and would show nothing of such a file.
-  ["/moddle-xml/dist/", /if \(!\/[^\n]+\/i\.test\(id\)\)/, "if (!/^(?:[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\u00b7-]*:)?[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\u00b7-]*$/u.test(id))"],
+  // Names in XML may have letters of every script, and the engine takes any text for one; bpmn.io knows names in ASCII
+  // only, and would show nothing of such a file. What is drawn anew keeps to the names of XML.
+  ["/moddle-xml/dist/", /if \(!\/[^\n]+\/i\.test\(id\)\)/, "if (!/\\S/.test(id))"],
   ["/bpmn-js-properties-panel/dist/", /const ID_REGEX = [^\n]+;/, "const ID_REGEX = /^[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\u00b7-]*$/u;"],
   // An element may be called toString, or __proto__: maps by ids must not inherit anything.
   ["/bpmn-js/lib/import/BpmnTreeWalker.js", /(?<=handledElements = |diMap = )\{\}/g, "Object.create(null)"],

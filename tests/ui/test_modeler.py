@@ -146,6 +146,45 @@ async def test_what_is_drawn_is_not_lost_by_looking_elsewhere_and_only_discarded
     await page.evaluate("localStorage.clear()")  # nothing is left for whoever comes next
 
 
+async def draw(page, name: str) -> None:
+    """A process with something new in it, kept by the browser."""
+    await ready(page)
+    await page.locator('[data-element-id="start"] .djs-hit').click()
+    await page.locator('.djs-context-pad [data-action="append.end-event"]').click()
+    await page.keyboard.press("Escape")
+    await page.get_by_label("File name").fill(name)
+    await page.keyboard.press("Tab")
+    await expect(page).to_have_title(f"{name} · Procession")
+    await page.locator('.problems[data-checked="true"]').wait_for()
+
+
+async def test_what_is_drawn_in_one_tab_takes_nothing_from_another_one(world, walk_on):
+    first = (await walk_on(world)).page
+    await first.goto(world.url + "/modeler/new/bpmn")
+    await draw(first, "first.bpmn")
+    second = await first.context.new_page()
+    await second.goto(world.url + "/modeler/new/bpmn")
+    await draw(second, "second.bpmn")
+    for page in (first, second):
+        page.on("dialog", lambda dialog: dialog.accept())
+    await second.close()
+    await first.goto(world.url + "/modeler")
+    kept = first.get_by_role("button", name="Continue")
+    await expect(kept).to_have_count(2)
+    await expect(kept.filter(has_text="second.bpmn")).to_be_visible()
+    await kept.filter(has_text="first.bpmn").click()
+    await expect(first.get_by_label("File name")).to_have_value("first.bpmn")
+    await expect(first.locator('.djs-shape[data-element-id^="Event_"]')).to_have_count(1)
+    await first.locator('.problems[data-checked="true"]').wait_for()
+    await first.reload()
+    await expect(first.get_by_label("File name")).to_have_value("first.bpmn")
+    await first.get_by_role("link", name="Modeler").first.click()
+    await first.get_by_role("button", name="Discard: second.bpmn").click()
+    await first.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    await expect(kept).to_have_count(1)
+    await first.evaluate("localStorage.clear()")
+
+
 async def test_elements_are_appended_and_named_by_keyboard(world, walk_on):
     page = await (await walk_on(world)).go("/modeler/new/bpmn")
     await ready(page)

@@ -36,6 +36,7 @@ export function Button(props: ButtonProps): JSX.Element {
       aria-label={label}
       aria-pressed={pressed}
       aria-busy={isBusy || undefined}
+      data-role={role}
       title={title}
     >
       {icon && <Icon name={icon} size={16} />}

@@ -67,6 +67,7 @@ export function Menu(props: { label: string; icon?: IconName; items: MenuItem[];
                   class={`menu-item${item.isDangerous ? " dangerous" : ""}`}
                   disabled={isForbidden || item.disabled}
                   title={isForbidden && item.role ? t.needs(item.role) : undefined}
+                  data-role={item.role}
                   onClick={() => {
                     setOpen(false);
                     item.onClick();

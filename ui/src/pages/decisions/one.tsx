@@ -24,6 +24,7 @@ const DmnView = lazy(() => import("./viewer"));
 const VERSIONS_SHOWN = 100;
 
 export default function One({ params }: { params: Record<string, string> }): JSX.Element {
+  const t = useWords(words);
   const name = params.key ?? ""; // its id is as good as its key: the latest version then
   const asked = useAsk(`decision ${name}`, async (signal) => {
     const decision = await decisionOf(name, signal);
@@ -38,7 +39,12 @@ export default function One({ params }: { params: Record<string, string> }): JSX
     ]);
     return { decision, xml, versions: versions.items };
   });
-  return <Shown asked={asked}>{(data) => <Page {...data} />}</Shown>;
+  return (
+    <>
+      {!asked.data && <PageHead title={name} crumbs={[{ title: t.title, to: "/decisions" }]} />}
+      <Shown asked={asked}>{(data) => <Page {...data} />}</Shown>
+    </>
+  );
 }
 
 function Page({ decision, xml, versions }: { decision: Decision; xml: string; versions: Decision[] }): JSX.Element {

@@ -83,7 +83,7 @@ function Lines({ entries, isWhole, element, onElement, rest }: LinesProps): JSX.
                 <strong>{titleOf(line.entry, t)}</strong>
               )}
               <Notes line={line} t={t} />
-              {line.isOpen && <Badge tone="active">{t.now}</Badge>}
+              {line.isOpen && isWhole && <Badge tone="active">{t.now}</Badge>}
               {line.isInterrupted && <Badge tone="muted">{t.interrupted}</Badge>}
               {line.tookMs !== undefined && <span class="soft duration">{span(line.tookMs)}</span>}
             </p>

@@ -1,29 +1,36 @@
 // Where modelling begins: something new, a file, or what is deployed.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useAsk } from "@/base/ask";
 import { Link, navigate } from "@/base/route";
 import { useWords } from "@/base/words";
-import { Badge } from "@/parts/data";
+import { Button } from "@/parts/button";
+import { Badge, When } from "@/parts/data";
+import { confirm } from "@/parts/dialog";
 import { Empty, Shown } from "@/parts/feedback";
 import { Icon, type IconName } from "@/parts/icons";
 import { PageHead, Panel } from "@/parts/layout";
 import { listDeployed, type Deployed } from "./server";
 import { chooseFile } from "./files";
-import { openFile } from "./opening";
+import { type Draft, drafts, dropDraft } from "./drafts";
+import { mayClose, openFile } from "./opening";
 import { words } from "./words";
-import { useWorkbench } from "./workbench";
+import { useWorkbench, type Workbench } from "./workbench";
 import "./modeler.css";
 
 export default function Begin(): JSX.Element {
   const t = useWords(words);
   const bench = useWorkbench();
-  const kept = bench.file ?? bench.leftover;
-  const resume = (): void => {
-    const { leftover } = bench;
-    if (leftover) void bench.open(leftover, { isNew: true });
+  const [left, redraw] = useDrafts(bench);
+  const resume = async (draft: Draft): Promise<void> => {
+    if (!(await mayClose())) return;
+    void bench.resume(draft);
     navigate("/modeler/edit");
+  };
+  const discard = async (draft: Draft): Promise<void> => {
+    const act = (): Promise<void> => Promise.resolve(dropDraft(draft.id));
+    if (await confirm({ title: t.discardTitle, text: t.discardText(draft.file.name), verb: t.discard, isDangerous: true, act })) redraw();
   };
   const choose = async (): Promise<void> => {
     const file = await chooseFile();
@@ -33,11 +40,19 @@ export default function Begin(): JSX.Element {
     <>
       <PageHead title={t.title} subtitle={t.lead} />
       <div class="beginnings">
-        {kept && (
-          <Beginning icon="retry" title={t.go} onClick={resume} isFirst>
-            {bench.isChanged || bench.leftover ? t.goText(kept.name) : kept.name}
+        {bench.file && (
+          <Beginning icon="retry" title={t.go} onClick={() => navigate("/modeler/edit")} isFirst>
+            {bench.isChanged ? t.goText(bench.file.name) : bench.file.name}
           </Beginning>
         )}
+        {left.map((draft) => (
+          <div key={draft.id} class="leftover">
+            <Beginning icon="retry" title={t.go} onClick={() => void resume(draft)} isFirst>
+              {t.goText(draft.file.name)} <When at={draft.at} style="relative" />
+            </Beginning>
+            <Button kind="ghost" icon="trash" label={`${t.discard}: ${draft.file.name}`} onClick={() => void discard(draft)} />
+          </div>
+        ))}
         <Beginning icon="processes" title={t.newProcess} to="/modeler/new/bpmn">{t.newProcessText}</Beginning>
         <Beginning icon="decisions" title={t.newDecision} to="/modeler/new/dmn">{t.newDecisionText}</Beginning>
         <Beginning icon="tasks" title={t.newForm} to="/modeler/new/form">{t.newFormText}</Beginning>
@@ -46,6 +61,17 @@ export default function Begin(): JSX.Element {
       <DeployedFiles />
     </>
   );
+}
+
+/** What was left in this browser, and what is open in other tabs: not what lies on the table here. */
+function useDrafts(bench: Workbench): [Draft[], () => void] {
+  const [, turn] = useState(0);
+  const again = (): void => turn((count) => count + 1);
+  useEffect(() => {
+    addEventListener("storage", again); // another tab has drawn
+    return () => removeEventListener("storage", again);
+  }, []);
+  return [drafts().filter(({ id }) => !bench.has(id)), again];
 }
 
 function Beginning(props: { icon: IconName; title: string; to?: string; onClick?: () => void; isFirst?: boolean; children: ComponentChildren }): JSX.Element {

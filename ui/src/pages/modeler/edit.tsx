@@ -13,6 +13,7 @@ import { Icon } from "@/parts/icons";
 import { blank } from "./editors/blank";
 import { SUFFIXES, type Kind } from "./editors/editor";
 import { download } from "./files";
+import { ownDraft } from "./drafts";
 import { mayClose } from "./opening";
 import { Problems } from "./problems";
 import { deploy, deployedFile, versionsOf } from "./server";
@@ -70,7 +71,8 @@ export default function Edit({ params }: { params: Record<string, string> }): JS
 async function settle(params: Record<string, string>): Promise<void> {
   const { kind, key } = params;
   if (kind === undefined || !KINDS.includes(kind)) {
-    if (workbench.leftover) return workbench.open(workbench.leftover, { isNew: true });
+    const left = workbench.file ? undefined : ownDraft();
+    if (left) return workbench.resume(left);
     if (!workbench.file) navigate("/modeler", { replace: true });
     return;
   }

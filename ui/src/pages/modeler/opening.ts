@@ -18,7 +18,7 @@ export async function mayClose(): Promise<boolean> {
     text: t.discardText(workbench.file.name),
     verb: t.discard,
     isDangerous: true,
-    act: () => Promise.resolve(),
+    act: () => Promise.resolve(workbench.discard()),
   });
 }
 

@@ -3,10 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Problem } from "@/base/api";
 import { problemOf } from "@/base/ask";
-import { useStored } from "@/base/stored";
 import { language } from "@/base/words";
 import { openEditor, type Editor, type Finding, type Kind } from "./editors/editor";
 import { sorted } from "./editors/findings";
+import { dropDraft, keepDraft, newId, type Draft } from "./drafts";
 import { lint } from "./server";
 
 export interface OpenFile {
@@ -18,12 +18,8 @@ export interface OpenFile {
 }
 
 const LINT_MS = 400; // after the last change
-const DRAFT_CHARS_MAX = 2_000_000; // browsers keep about 5 MB for a site
 
-/** What was not deployed yet when the tab was closed or the browser died. */
-const draft = useStored.create<OpenFile | null>("modeler-draft", null);
-
-class Workbench {
+export class Workbench {
   file: OpenFile | null = null;
   editor: Editor | null = null;
   findings: Finding[] = [];
@@ -33,6 +29,8 @@ class Workbench {
   lintProblem: Problem | null = null; // the server cannot say
   isChanged = false;
   isChecked = false; // the findings are those of what is drawn now
+  private draft = newId(); // what is kept of the file until it is deployed has this name
+  private isKept = false;
   readonly place = document.createElement("div");
   private readonly readers = new Set<() => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,11 +46,6 @@ class Workbench {
     language.listen(() => void this.again());
   }
 
-  /** A file that was left changed when the tab was closed. */
-  get leftover(): OpenFile | null {
-    return this.file ? null : draft.get();
-  }
-
   listen(reader: () => void): () => void {
     this.readers.add(reader);
     return () => this.readers.delete(reader);
@@ -63,9 +56,10 @@ class Workbench {
   }
 
   /** Opens a file in the place of the one that is open. Whoever calls this has asked before. */
-  async open(file: OpenFile, options: { isNew?: boolean } = {}): Promise<void> {
+  async open(file: OpenFile, options: { isNew?: boolean; draft?: string } = {}): Promise<void> {
     const turn = ++this.turn;
     this.forget();
+    this.draft = options.draft ?? newId();
     this.file = file;
     this.isChanged = options.isNew ?? false;
     this.tell();
@@ -82,6 +76,23 @@ class Workbench {
       if (turn === this.turn) this.problem = problemOf(error);
     }
     this.tell();
+  }
+
+  /** Goes on with what was left. It gets a name of its own first: it may be open in another tab, too. */
+  async resume(left: Draft): Promise<void> {
+    await this.open(left.file, { isNew: true });
+    if (this.isKept && this.draft !== left.id) dropDraft(left.id);
+    this.tell();
+  }
+
+  /** Whether what is kept under this name is what is open here. */
+  has(draft: string): boolean {
+    return this.file !== null && this.draft === draft;
+  }
+
+  /** What is open is not to be kept. */
+  discard(): void {
+    dropDraft(this.draft);
   }
 
   private prepared(): { canvas: HTMLElement; panel: HTMLElement } {
@@ -116,7 +127,7 @@ class Workbench {
   private async again(): Promise<void> {
     const { editor, file } = this;
     if (!editor || !file || editor.isSimulating()) return;
-    await this.open({ ...file, content: await editor.content() }, { isNew: this.isChanged });
+    await this.open({ ...file, content: await editor.content() }, { isNew: this.isChanged, draft: this.draft });
   }
 
   /** Asks for the server's rules, marks what they find, and keeps what is not deployed yet. */
@@ -128,7 +139,7 @@ class Workbench {
     this.checking = checking;
     try {
       file.content = await editor.content();
-      if (this.isChanged && file.content.length <= DRAFT_CHARS_MAX) draft.set(file);
+      if (this.isChanged) this.isKept = keepDraft(this.draft, file);
       const findings = sorted(await lint(file.name, file.content, checking.signal));
       if (checking.signal.aborted || this.editor !== editor) return;
       this.findings = findings;
@@ -145,7 +156,7 @@ class Workbench {
   /** It is deployed or saved: nothing would be lost. */
   saved(origin?: OpenFile["origin"]): void {
     this.isChanged = false;
-    draft.set(null);
+    this.discard();
     if (this.file && origin) this.file = { ...this.file, origin };
     this.tell();
   }
@@ -158,7 +169,7 @@ class Workbench {
 
   close(): void {
     this.turn += 1;
-    draft.set(null);
+    this.discard();
     this.forget();
     this.tell();
   }
@@ -168,7 +179,7 @@ class Workbench {
     this.checking?.abort();
     this.editor?.destroy();
     this.place.replaceChildren();
-    Object.assign(this, { file: null, editor: null, findings: [], warnings: [], isLaidOut: false, problem: null, lintProblem: null, isChanged: false, isChecked: false });
+    Object.assign(this, { file: null, editor: null, findings: [], warnings: [], isLaidOut: false, problem: null, lintProblem: null, isChanged: false, isChecked: false, isKept: false });
   }
 }
 

@@ -44,5 +44,5 @@ export function useWishes(grant: (what: Wish) => void): void {
 }
 
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable], .tabs, .fjs-container") !== null;
+  return target instanceof Element && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable], .fjs-container") !== null;
 }
