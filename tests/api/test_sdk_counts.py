@@ -16,6 +16,7 @@ from tests.api.conftest import PAYMENT, Served
 from tests.api.gateway.test_pyzeebe import RATE
 from tests.api.test_identity import bearer
 
+BOTH = pytest.mark.parametrize("url", ["memory", "sqlite", "postgresql"], indirect=True)
 WAITING = process("waiting").start().catch("paid", message="payment-received", key="=orderId").end("done").xml()
 CHEAP = process("cheap").start("low", condition="=price < 10").user("look").end().xml()
 
@@ -121,6 +122,7 @@ async def test_several_documents_at_once(served, client):
     assert (await served.client.post("/v2/documents/batch", files=uneven)).status_code == 400
 
 
+@BOTH
 async def test_a_link_leads_to_a_document_without_a_name_for_a_while(make_served, url):
     now = [1_767_225_600_000]
     served = await make_served(Procession(url, clock=lambda: now[0]), identity=True)
@@ -245,6 +247,7 @@ async def test_what_element_instances_wait_for(served, client):
 STARTED_BY = process("started").start("letter", message="hello").end().xml()
 
 
+@BOTH
 async def test_which_message_went_to_which_subscription(served, client):
     await served.deploy("started.bpmn", STARTED_BY)
     key = await served.start("waiting", variables={"orderId": "A"}, businessId="B-1")
@@ -275,6 +278,7 @@ async def test_which_message_went_to_which_subscription(served, client):
     assert start["processDefinitionId"] == "started"
 
 
+@BOTH
 async def test_a_business_id_is_given_once(served, client):
     key = sdk.ProcessInstanceKey(await served.start())
     given = models.ProcessInstanceBusinessIdAssignmentInstruction(business_id="order-1")

@@ -41,6 +41,11 @@ def test_a_batch_is_begun_shown_and_worked_off_and_the_ended_are_deleted(shop: S
     assert (begun["total"], begun["state"]) == (2, "ACTIVE")
     key = begun["batchKey"]
     assert "0" in command("batches").out
+    instance, job = command("instances", "--json").json[0]["processInstanceKey"], "7"
+    assert "has the business id A-99" in command("business-id", instance, "A-99").err
+    assert command("business-id", instance, "A-98").code == 1
+    assert command("update-jobs", job, "--priority", "5").code == 1
+    assert command("update-jobs", job).code == 1
     command("batches", key, "--suspend")
     assert command("batches", key, "--json").json["state"] == "SUSPENDED"
     assert command("batches", key, "--suspend", "--resume").code == 2

@@ -79,7 +79,7 @@ def batch(
         if not which:
             total = (await app.try_batch(kind, **how)).total
             confirm(f"No filter is said: {kind} {screen.counted(total, 'item')} of all processes?", total, yes=yes)
-        await _follow(app, await app.batch(kind, per_second=per_second, which=which, **how), wait=wait)
+        await follow(app, await app.batch(kind, per_second=per_second, which=which, **how), wait=wait)
 
     run(work)
 
@@ -102,7 +102,7 @@ def _show_trial(trial: BatchTrial) -> None:
         raise typer.Exit(REJECTED)
 
 
-async def _follow(app: Procession, key: int, *, wait: bool) -> None:
+async def follow(app: Procession, key: int, *, wait: bool) -> None:
     """Say that a batch has begun, and show how far it is until its end if asked."""
     begun = await app.batch_progress(key)
     if not options().json:
@@ -163,7 +163,7 @@ def batches(
         if resume:
             await app.resume_batch(key)
         if retry:
-            await _follow(app, await app.retry_batch(key), wait=wait)
+            await follow(app, await app.retry_batch(key), wait=wait)
         elif wait:
             await _wait(app, await app.batch_progress(key))
         elif key:

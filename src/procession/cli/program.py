@@ -8,6 +8,7 @@ import typer
 
 from procession import __version__
 from procession.cli import (
+    assigning,
     audit,
     batches,
     bench,
@@ -121,6 +122,8 @@ program.command("migrate", rich_help_panel=ACT)(migrate.migrate)
 program.command("restart", rich_help_panel=ACT)(restart.restart)
 program.command("suspend", rich_help_panel=ACT)(suspend.suspend)
 program.command("resume", rich_help_panel=ACT)(suspend.resume)
+program.command("business-id", rich_help_panel=ACT)(assigning.business_id)
+program.command("update-jobs", rich_help_panel=ACT)(assigning.update_jobs)
 program.command("batch", rich_help_panel=ACT)(batches.batch)
 program.command("delete", rich_help_panel=ACT)(deleting.delete)
 program.add_typer(queues.queues, name="queues", rich_help_panel=OPERATE)
