@@ -18,6 +18,7 @@ from procession.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
+USER_TASK_JOBS = "io.camunda.zeebe:userTask"  # what Zeebe calls the jobs of user tasks of its first kind
 
 TITLES = {
     400: "INVALID_ARGUMENT",
@@ -97,3 +98,13 @@ def problem_of(error: BaseException) -> Problem | None:
             return Problem(504, "It did not happen within the time that was given")
         case _:
             return None
+
+
+def check_job_type(job_type: str) -> None:
+    """Refuse what a worker would wait for in vain. Raises Problem."""
+    if job_type == USER_TASK_JOBS:
+        raise Problem(
+            400,
+            f"There are no jobs of the type '{USER_TASK_JOBS}': user tasks are of Camunda 8's own kind, with zeebe:userTask "
+            "or without. Search and complete them under /v2/user-tasks",
+        )

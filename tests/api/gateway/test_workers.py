@@ -37,6 +37,17 @@ async def test_a_poll_that_nothing_comes_for_ends_empty(gateway):
     assert await gateway.take(requestTimeout=-1) == []
 
 
+async def test_a_worker_that_wants_user_tasks_as_jobs_is_told_that_there_are_none(gateway):
+    kind = "io.camunda.zeebe:userTask"
+    for call in (gateway.stub.ActivateJobs(poll(kind)), stream(gateway, kind)):
+        with pytest.raises(grpc.aio.AioRpcError) as refusal:
+            await anext(aiter(call))
+        assert refusal.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "/v2/user-tasks" in refusal.value.details()
+    body = {"type": kind, "timeout": 1_000, "maxJobsToActivate": 1}
+    assert (await gateway.served.post("/jobs/activation", body)).status_code == 400
+
+
 async def test_many_jobs_come_in_chunks_that_a_client_can_receive(gateway, monkeypatch):
     monkeypatch.setattr(jobs, "CHUNK_BYTES_MAX", 30_000)
     await gateway.deploy()

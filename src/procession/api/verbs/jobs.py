@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from procession.api.endpoints import Call, Endpoint, Load
-from procession.api.problems import Problem
+from procession.api.problems import Problem, check_job_type
 from procession.api.roles import Role, tenant_id_of, tenant_of
 from procession.api.search import Date, Flag, Found, Number, Record, Request, Rows, Search, Source, Text, search
 from procession.api.words import JOB_KINDS, JOB_STATES, job_kind, job_state, key_of, key_or_none, text_or_none, when
@@ -228,6 +228,7 @@ async def activate_jobs(call: Call) -> ActivatedJobs:
 
 async def take(call: Call, body: ActivateJobs) -> list[ActivatedJob]:
     """The jobs as the application gives them; ``call.undo`` gives them back."""
+    check_job_type(body.type)
     wait_ms = body.request_timeout or WAIT_MS
     found = await call.desk.app.activate_jobs(
         body.type,
@@ -262,9 +263,8 @@ async def records_of(call: Call, body: ActivateJobs, found: list[ActivatedJob]) 
     records: list[Job] = []
     for job in found:
         definition = definitions.get(job.process_definition_key)
-        shown = job.variables
-        if wanted is not None:
-            shown = {name: value for name, value in shown.items() if name in wanted}
+        every = job.variables
+        shown = every if wanted is None else {name: value for name, value in every.items() if name in wanted}
         records.append(
             Job(
                 job_key=str(job.job_key),
