@@ -86,6 +86,8 @@ async def test_a_start_a_job_and_its_completion_over_http_are_one_trace(make_ser
         assert spans[name].kind is trace.SpanKind.SERVER
     assert spans["POST /v2/jobs/{jobKey}/completion"].attributes["procession.job.key"] == job["jobKey"]
     run = spans["run weigh"]
+    assert run.context.trace_id == client.trace_id
+    assert run.parent.span_id == spans["POST /v2/process-instances"].context.span_id
     assert run.attributes["procession.process.instance_key"] == int(started["processInstanceKey"])
     assert run.resource.attributes["service.name"] == "shop"
     of_requests = [line for line in kept.lines if "operation" in line]

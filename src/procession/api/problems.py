@@ -105,6 +105,6 @@ def check_job_type(job_type: str) -> None:
     if job_type == USER_TASK_JOBS:
         raise Problem(
             400,
-            f"There are no jobs of the type '{USER_TASK_JOBS}': user tasks are of Camunda 8's own kind, with zeebe:userTask "
-            "or without. Search and complete them under /v2/user-tasks",
+            f"There are no jobs of the type '{USER_TASK_JOBS}': user tasks are of Camunda 8's own kind, with "
+            "zeebe:userTask or without. Search and complete them under /v2/user-tasks",
         )

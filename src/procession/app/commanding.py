@@ -25,9 +25,11 @@ class Commanding(Inspection):
         business_id: str = "",
         tags: Sequence[str] = (),
         at: Sequence[str] = (),
+        key: int = 0,
     ) -> int:
         """Start an instance of exactly this version, at these elements if any; its key once the start is durable.
 
+        ``key``: one of ``new_key``, where somebody had to know it before.
         Raises NotFound, InvalidValue.
         """
         arguments.key(process_definition_key, "process_definition_key")
@@ -40,6 +42,7 @@ class Commanding(Inspection):
             tags=arguments.tags(tags),
             tenant=self._tenant,
             at=arguments.names(at, "at"),
+            key=arguments.key_or_none(key, "key"),
         )
 
     async def command(self, process_instance_key: int, command: AnyCommand) -> None:

@@ -20,8 +20,10 @@ functions over carriers are for whoever brings a trace from elsewhere, such as t
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 from procession.app.middleware import JobsToCome, Put
 from procession.errors import Misconfigured
@@ -32,11 +34,17 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
+    from procession.app.commanding import Commanding
     from procession.app.middleware import Middleware
     from procession.app.queueing import EnqueuedJob
 
 NAME: Final = "procession"
+INSTANCES_MAX: Final = 10_000  # whose traces are remembered
 SYSTEM: Final = {"messaging.system": NAME}
+
+
+Began: TypeAlias = "OrderedDict[int, dict[str, str]]"  # the carriers of instances that began here
+_BEGAN: Final[WeakKeyDictionary[object, Began]] = WeakKeyDictionary()  # of applications that are traced
 
 
 def trace_jobs(app: Middleware, *, tracer_provider: TracerProvider | None = None) -> None:
@@ -46,8 +54,25 @@ def trace_jobs(app: Middleware, *, tracer_provider: TracerProvider | None = None
     within a trace has metadata, and is inserted as a job with options. Raises Misconfigured without opentelemetry-api.
     """
     tracer = tracer_of(tracer_provider)
+    began = _BEGAN.setdefault(app, OrderedDict())
     app.around_enqueue(_Enqueuing(tracer))
-    app.around_run(_Running(tracer))
+    app.around_run(_Running(tracer, began))
+
+
+async def key_within_trace(app: Commanding) -> int:
+    """A key for an instance that begins now, whose jobs are to run in the trace that is under way; 0 outside of any.
+
+    It is remembered here, for the jobs that run in this process, of the last INSTANCES_MAX instances.
+    """
+    began = _BEGAN.get(app)
+    carrier = carrier_of_now() if began is not None else {}
+    if began is None or not carrier:
+        return 0
+    key = await app.new_key()
+    began[key] = carrier
+    while len(began) > INSTANCES_MAX:
+        began.popitem(last=False)
+    return key
 
 
 def tracer_of(tracer_provider: TracerProvider | None = None) -> Tracer:
@@ -101,17 +126,18 @@ class _Enqueuing:
 class _Running:
     """Around a run."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Tracer, began: Began) -> None:
         from opentelemetry.trace import SpanKind, StatusCode  # noqa: PLC0415 - see above
 
         self._tracer = tracer
+        self._began = began
         self._kind = SpanKind.CONSUMER
         self._error = StatusCode.ERROR
 
     async def __call__(self, job: Job, proceed: Proceed) -> object:
         """Within a span that is a child of what enqueued the job."""
         attributes = _attributes_of(job)
-        context = context_of(job.metadata)
+        context = context_of(job.metadata) or context_of(self._began.get(job.process_instance_key, {}))
         with self._tracer.start_as_current_span(
             f"run {job.type}",
             context,

@@ -93,8 +93,11 @@ class Requests:
         at: Sequence[str] = (),
         after: Sequence[str] = (),
         start: str = "",
+        key: int = 0,
     ) -> int:
         """Start an instance of the latest version (or an exact one); its key once the start is durable.
+
+        ``key``: one that was taken for it.
 
         Raises NotFound, InvalidValue, Unavailable.
         """
@@ -111,7 +114,7 @@ class Requests:
             )
         instances = self.instances
         keys = instances.keys_at_hand()
-        instance = (await instances.keys() if keys is None else keys).take()
+        instance = key or (await instances.keys() if keys is None else keys).take()
         command = StartInstance(instance, values, start, business_id=business_id)
         if at or after:
             command.at, command.after = list(at), list(after)

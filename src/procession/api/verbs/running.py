@@ -13,6 +13,7 @@ from procession.api.roles import Role, tenant_id_of, tenant_of
 from procession.api.search import Record, Request
 from procession.api.words import key_of, text_or_none
 from procession.app import Procession
+from procession.app.tracing import key_within_trace
 from procession.core.commands import Activate, AnyCommand, Modify, Move, ResolveIncident, SetVariables
 from procession.errors import Conflict, NotFound
 from procession.limits import AWAIT_MS_MAX, PAGE_MAX
@@ -162,7 +163,8 @@ async def create_instance(call: Call) -> CreatedInstance:
     at = [each.element_id for each in body.start_instructions]
     if not at:
         await _check_start(app, definition)
-    key = await app.start_version(definition.key, body.variables, at=at, **options)
+    traced = await key_within_trace(call.desk.app)
+    key = await app.start_version(definition.key, body.variables, at=at, key=traced, **options)
     variables: Variables = {}
     if body.await_completion:
         call.answered()
