@@ -48,9 +48,11 @@ async def test_names_that_addresses_have_other_uses_for_are_shown_and_administer
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await page.get_by_role("button", name="Resume the queue 'idle/eu'").click()
     page = await walk.go("/jobs/limits")
-    await page.get_by_role("button", name="Drop: press/eu").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Drop").click()
-    await expect(page.get_by_role("button", name="Drop: press/eu")).to_have_count(0)
+    row = page.get_by_role("row").filter(has_text="press/eu")
+    await row.get_by_role("button", name="Set").click()
+    await page.get_by_role("dialog").get_by_label("At once").fill("3")
+    await page.get_by_role("dialog").get_by_role("button", name="Set").click()
+    await expect(row).to_contain_text("3 at once")
 
 
 async def test_what_belongs_to_the_interface_is_never_answered_with_the_page(world):

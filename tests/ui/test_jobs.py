@@ -60,6 +60,24 @@ async def test_the_log_and_the_progress_of_a_job_grow_while_it_runs(world, walk_
     await expect(page.get_by_text("It is done.")).to_be_visible()
 
 
+async def test_a_job_that_goes_while_it_is_looked_at_leaves_what_was_seen_of_it(world, walk_on):
+    name = f"unkept on {world.url}"
+    put = await world.app.enqueue("count-pages", {"name": name})
+    page = await (await walk_on(world)).go(f"/jobs/{put.job_key}")
+    log = page.get_by_role("log")
+    await expect(log).to_contain_text("page 1 is counted")
+    asked: list[str] = []
+    OPENED.add(name)
+    await expect(page.get_by_text("It is over, and nothing of it was to be kept")).to_be_visible()
+    page.on("request", lambda request: asked.append(request.url))
+    await expect(log).to_contain_text("page 1 is counted")
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Delete")).to_have_count(0)
+    await world.app.enqueue("nobody-does", queue="idle")  # something happens, and nobody asks for this job again
+    await world.app.rows.now()
+    assert [url for url in asked if str(put.job_key) in url] == []
+
+
 async def test_a_job_that_waits_is_changed(world, walk_on):
     put = await world.app.enqueue("send-letter", {"to": "Ada"}, delay="1h", title="Later")
     walk = await walk_on(world)

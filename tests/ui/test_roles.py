@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -52,8 +53,15 @@ async def test_a_user_comes_in_with_a_password_goes_to_the_page_that_was_asked_f
     await expect(page.get_by_role("heading", level=1)).to_have_text("Import of a file")
     await page.reload()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Import of a file")
+    kept = {"id": "1", "at": 1, "owner": "ada", "file": {"kind": "bpmn", "name": "adas.bpmn", "content": "<a/>"}}
+    await page.evaluate("(kept) => localStorage.setItem('procession.modeler-draft.1', kept)", json.dumps(kept))
+    await page.goto(guarded.url + "/modeler")
+    await expect(page.get_by_role("button", name="Continue adas.bpmn")).to_be_visible()
     await page.get_by_role("button", name="Log out").click()
     await expect(page.get_by_label("Password")).to_be_visible()
+    await log_in(walk, guarded, "deployer", name="bob")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Modeler")
+    await expect(page.get_by_role("button", name="Continue")).to_have_count(0)
 
 
 async def test_a_reader_looks_and_every_action_says_which_role_it_needs(guarded, walk_on):

@@ -49,6 +49,12 @@ export function Navigation({ current }: { current: string | undefined }): JSX.El
 
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 
+/** Logs out. The page is loaded anew: nothing that was open stays for whoever comes next. */
+function leave(): void {
+  credentials.set(null);
+  location.reload();
+}
+
 function Foot(): JSX.Element {
   const t = useWords(words);
   const chosen = theme.use();
@@ -70,7 +76,7 @@ function Foot(): JSX.Element {
           <Icon name="language" size={18} />
         </button>
         {credentials.get() && (
-          <button type="button" class="tool" aria-label={t.logOut} title={t.logOut} onClick={() => credentials.set(null)}>
+          <button type="button" class="tool" aria-label={t.logOut} title={t.logOut} onClick={leave}>
             <Icon name="out" size={18} />
           </button>
         )}

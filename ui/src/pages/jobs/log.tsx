@@ -15,9 +15,9 @@ const LOOK_MS = 1_000;
 const LINES_MAX = 5_000; // that the page holds
 type Level = keyof (typeof words)["en"]["levels"];
 
-export function LogPanel({ jobKey, isRunning }: { jobKey: string; isRunning: boolean }): JSX.Element {
+export function LogPanel({ jobKey, isRunning, isGone }: { jobKey: string; isRunning: boolean; isGone: boolean }): JSX.Element {
   const t = useWords(words);
-  const { lines, problem } = useLog(jobKey, isRunning);
+  const { lines, problem } = useLog(jobKey, isRunning, isGone);
   return (
     <Panel title={t.log} actions={isRunning && <Badge tone="active">{t.live}</Badge>}>
       {problem && <ProblemBox problem={problem} />}
@@ -42,10 +42,11 @@ function levelOf(level: number): Level {
   return level >= 40 ? "ERROR" : level >= 30 ? "WARNING" : level >= 20 ? "INFO" : "DEBUG";
 }
 
-function useLog(jobKey: string, isRunning: boolean): { lines: LogLine[]; problem: Problem | undefined } {
+function useLog(jobKey: string, isRunning: boolean, isGone: boolean): { lines: LogLine[]; problem: Problem | undefined } {
   const [lines, setLines] = useState<LogLine[]>([]);
   const [problem, setProblem] = useState<Problem | undefined>();
   useEffect(() => {
+    if (isGone) return; // what was read of it stays
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let seen: LogLine[] = [];
@@ -62,7 +63,9 @@ function useLog(jobKey: string, isRunning: boolean): { lines: LogLine[]; problem
         setProblem(undefined);
       } catch (error) {
         if (control.signal.aborted) return;
-        setProblem(problemOf(error));
+        const problem = problemOf(error);
+        if (problem.status === 404 && isRunning) return; // it has just ended: whoever shows the job hears of it, too
+        setProblem(problem);
       }
       if (isRunning) timer = setTimeout(() => void look(), LOOK_MS);
     };
@@ -71,6 +74,6 @@ function useLog(jobKey: string, isRunning: boolean): { lines: LogLine[]; problem
       control.abort();
       clearTimeout(timer);
     };
-  }, [jobKey, isRunning]);
+  }, [jobKey, isRunning, isGone]);
   return { lines, problem };
 }

@@ -25,14 +25,20 @@ const LOOK_MS = 1_000; // between two looks at a job that runs: what it reports 
 export default function OneJob({ params }: PageProps): JSX.Element {
   const t = useWords(words);
   const key = params.key ?? "";
-  const asked = useAsk(`job ${key}`, (signal) => api.get<JobDetails>(`/api/jobs/${encodeURIComponent(key)}`, undefined, signal), ["jobs"]);
-  const isRunning = asked.data?.job.state === "RUNNING";
+  const [last, setLast] = useState<JobDetails>(); // of a job that has gone while it was looked at
+  const isGone = last?.job.jobKey === key;
+  const asked = useAsk(isGone ? null : `job ${key}`, (signal) => api.get<JobDetails>(`/api/jobs/${encodeURIComponent(key)}`, undefined, signal), ["jobs"]);
+  const isRunning = !isGone && asked.data?.job.state === "RUNNING";
+  useEffect(() => {
+    if (asked.data && asked.problem?.status === 404) setLast(asked.data);
+  }, [asked.data, asked.problem]);
   useEffect(() => {
     if (!isRunning) return;
     const timer = setInterval(() => !document.hidden && asked.reload(), LOOK_MS);
     return () => clearInterval(timer);
   }, [isRunning, asked.reload]);
-  if (!asked.data) {
+  const details = isGone ? last : asked.data;
+  if (!details) {
     return (
       <>
         <PageHead title={t.jobOf(key)} crumbs={[{ title: t.title, to: "/jobs" }]} />
@@ -40,7 +46,7 @@ export default function OneJob({ params }: PageProps): JSX.Element {
       </>
     );
   }
-  const { job, parents, children, checkpoint, attempts = [] } = asked.data;
+  const { job, parents, children, checkpoint, attempts = [] } = details;
   return (
     <>
       <PageHead
@@ -48,20 +54,20 @@ export default function OneJob({ params }: PageProps): JSX.Element {
         crumbs={[{ title: t.title, to: "/jobs" }, { title: job.queue, to: `/jobs?queue=${encodeURIComponent(job.queue)}` }]}
         subtitle={
           <>
-            <StateOfJob state={job.state} />
+            <StateOfJob state={isGone ? "GONE" : job.state} />
             <Key value={job.jobKey} />
             <span>{t.kinds[job.kind]}</span>
             {job.tags.map((tag) => <Link key={tag} to={`/jobs?tag=${encodeURIComponent(tag)}`}><Badge>{tag}</Badge></Link>)}
           </>
         }
-        actions={<Actions job={job} onDone={asked.reload} />}
+        actions={!isGone && <Actions job={job} onDone={asked.reload} />}
       />
-      <Shown asked={asked}>
+      <Shown asked={isGone ? { ...asked, data: last } : asked}>
         {() => (
           <>
-            <Panel title={WAITING.includes(job.state) ? t.why : t.how}>
+            <Panel title={!isGone && WAITING.includes(job.state) ? t.why : t.how}>
               <div class="panel-body stack">
-                <Why job={job} parents={parents} />
+                {isGone ? <p>{t.whyGone}</p> : <Why job={job} parents={parents} />}
                 <ProgressOf progress={job.progress} text={job.progressText} />
               </div>
             </Panel>
@@ -80,7 +86,7 @@ export default function OneJob({ params }: PageProps): JSX.Element {
                 {Object.keys(job.metadata).length > 0 && <Panel title={t.metadata}><div class="panel-body"><Pairs rows={Object.entries(job.metadata)} /></div></Panel>}
               </div>
             </div>
-            <LogPanel jobKey={job.jobKey} isRunning={isRunning} />
+            <LogPanel jobKey={job.jobKey} isRunning={isRunning} isGone={isGone} />
           </>
         )}
       </Shown>

@@ -1,11 +1,13 @@
 // What is drawn and not deployed yet, kept in the browser: each file under a name of its own, so that neither another tab
 // nor another file takes its place.
 
+import { me } from "@/base/me";
 import type { OpenFile } from "./workbench";
 
 export interface Draft {
   id: string;
   at: number;
+  owner: string; // whoever has drawn it: others of this browser are not shown it
   file: OpenFile;
 }
 
@@ -15,11 +17,13 @@ const CHARS_MAX = 2_000_000; // browsers keep about 5 MB for a site
 
 export const newId = (): string => crypto.randomUUID();
 
-/** All of them, the newest first. */
+const owner = (): string => me.current?.username ?? "";
+
+/** All of the reader, the newest first. */
 export function drafts(): Draft[] {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
-    return names.flatMap((name) => read(name) ?? []).sort((one, other) => other.at - one.at);
+    return names.flatMap((name) => read(name) ?? []).filter((draft) => draft.owner === owner()).sort((one, other) => other.at - one.at);
   } catch {
     return []; // storage is forbidden
   }
@@ -35,7 +39,7 @@ export function ownDraft(): Draft | undefined {
 export function keepDraft(id: string, file: OpenFile): boolean {
   if (file.content.length > CHARS_MAX) return false;
   try {
-    localStorage.setItem(PREFIX + id, JSON.stringify({ id, at: Date.now(), file } satisfies Draft));
+    localStorage.setItem(PREFIX + id, JSON.stringify({ id, at: Date.now(), owner: owner(), file } satisfies Draft));
     sessionStorage.setItem(MINE, id);
     return true;
   } catch {
