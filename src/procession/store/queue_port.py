@@ -25,8 +25,8 @@ does in the same transaction what its traits say:
   they are DELETED with the reason, and so on downwards (DOOM_DEPTH_MAX).
 - CHILD: its dependencies go when it is SUCCEEDED or DELETED.
 - MEMBER: the batch's counts; a sealed batch whose members are all final is FINISHED, resolves dependencies as a parent
-  does (SUCCEEDED if no member failed or was deleted, FAILED otherwise, so that it never dooms), and counts for its own
-  parent batch: as succeeded, or as failed.
+  does (DELETED if a member was deleted, which nothing makes good; else FAILED if one failed; else SUCCEEDED), and
+  counts as that for its own parent batch. A day later it is forgotten if nothing of it is left (``expire_archive``).
 
 **Limits.** A LIMITED job is THROTTLED where others are READY, and is claimed out of that state by the second part of
 ``claim`` (``jobs.limits.admit`` decides, with the limits' rows locked in key order):

@@ -14,6 +14,7 @@ from procession.store._shared.queue.rows import BatchRow
 from procession.store.memory._queue_jobs import Rows, Statement
 from procession.store.memory._queue_tables import Dependency, QueueTables
 from procession.store.rows import StoredJob
+from procession.store.rows.queue import JobBatchState
 
 # -- unique keys -------------------------------------------------------------------------------------------------------
 
@@ -201,6 +202,23 @@ def parents_of(q: QueueTables, child: Rows) -> Rows:
 
 def lock_batches(q: QueueTables, keys: Rows) -> Rows:
     return [msgspec.structs.astuple(q.batches[key]) for key in keys if key in q.batches]
+
+
+def find_over_batches(q: QueueTables, limit: Rows, before: int) -> Rows:
+    old = [row for row in q.batches.values() if row.state == JobBatchState.FINISHED and row.finished_at <= before]
+    if not old:
+        return []
+    used = {q.beyond(key).batch for key in q.tables.jobs} | {row.extra.batch for row in q.archive.values()}
+    used |= {link.parent for link in q.links.values()}
+    over = [row for row in old if row.key not in used and row.parent not in q.batches]
+    over.sort(key=lambda row: (row.finished_at, row.key))
+    return [(row.key,) for row in over[: limit[0]]]
+
+
+def delete_batches(q: QueueTables, keys: Rows) -> Rows:
+    for key in keys:
+        q.drop(q.batches, key)
+    return []
 
 
 def update_batches(q: QueueTables, rows: Rows) -> Rows:
@@ -392,7 +410,17 @@ STATEMENTS: Final[dict[str, Statement]] = {
             *(update_limits, add_limits, take_slots, slots_of, free_slots, drop_slots, expire_limits, list_limits),
             drop_limits,
             *(count_limited, add_dependencies, dependents, resolve, unresolved, drop_dependencies, parents_of),
-            *(lock_batches, update_batches, add_batches, batch_parent, list_job_batches, add_fair, lock_fair),
+            *(
+                find_over_batches,
+                delete_batches,
+                lock_batches,
+                update_batches,
+                add_batches,
+                batch_parent,
+                list_job_batches,
+                add_fair,
+                lock_fair,
+            ),
             *(set_fair, count_log, add_log, delete_logs, list_log, list_pauses, add_pauses, remove_pauses),
             *(lock_pauses, add_stats, list_stats, expire_stats, next_key, list_flows),
             *(add_attempts, trim_attempts, delete_attempts, find_lost_attempts, list_attempts, attempts_of_instance),

@@ -9,6 +9,7 @@ from procession.jobs.flows import Effect, effect_of
 from procession.jobs.kinds import JobState
 from procession.jobs.options import Trait
 from procession.jobs.transitions import FINAL
+from procession.store._shared.queue.ending import outcome_of
 from procession.store.memory._queue_jobs import Rows, Statement
 from procession.store.memory._queue_tables import QueueTables
 from procession.store.rows.queue import JobBatchState
@@ -171,7 +172,7 @@ def _members(q: QueueTables, batch: int) -> tuple[int, int]:
     parts = [part for part in q.batches.values() if part.parent == batch]
     over = [part for part in parts if part.state == JobBatchState.FINISHED]
     failed = states.count(JobState.FAILED)
-    bad = sum(1 for part in over if part.failed or part.deleted)
+    bad = sum(1 for part in over if part.failed and not part.deleted)
     return len(states) - failed + len(parts) - len(over), failed + bad
 
 
@@ -207,7 +208,7 @@ def _state_of(q: QueueTables, key: int) -> int:
     batch = q.batches[key]
     if batch.state != JobBatchState.FINISHED:
         return JobState.RUNNING
-    return JobState.FAILED if batch.failed or batch.deleted else JobState.SUCCEEDED
+    return outcome_of(batch)
 
 
 STATEMENTS: Final[dict[str, Statement]] = {

@@ -128,7 +128,8 @@ class TestFlows:
             found = await details(store, doomed)
             assert found.state == JobState.DELETED
             assert str(reason.key) in found.error
-            assert "not wanted" in found.error
+            assert found.error.endswith(", which it comes after, was deleted: not wanted")
+            assert found.error.count("which it comes after") == 1
         assert await run_all(store, 1) == [either.key, after_all.key]
         late = job_with(keys, after=after(child))
         answer = await submit_one(store, late)

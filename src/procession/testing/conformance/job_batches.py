@@ -12,12 +12,14 @@ from procession import limits
 from procession.errors import Conflict, InvalidValue, NotFound
 from procession.ids import Keys
 from procession.jobs.kinds import JobState
+from procession.jobs.options import KEEP_OUTPUT_MS
 from procession.store.rows import JobEnd
 from procession.store.rows.queue import JobBatchState, NewJobBatch
 from procession.store.rows.queue_reading import StoredJobBatch
 from procession.testing.conformance.queue_stage import (
     QueueStore,
     after,
+    details,
     end,
     is_clean,
     job_with,
@@ -108,7 +110,7 @@ class TestJobBatches:
         found = await _batch(store, batch)
         assert (found.state, _counts(found)) == (JobBatchState.FINISHED, (4, 1, 1, 2))
         assert await run_all(store, 1) == [either.key]
-        assert await state_of(store, well) == JobState.AWAITING
+        assert await state_of(store, well) == JobState.DELETED
         await store.delete_jobs([jobs[1].key])
         assert _counts(await _batch(store, batch)) == (4, 1, 0, 3)
         assert await is_clean(store)
@@ -171,3 +173,95 @@ class TestJobBatches:
         assert [each.key for each in await store.job_batches(limit=2)] == opened[:1:-1]
         assert [each.key for each in await store.job_batches(after=opened[2])] == opened[1::-1]
         assert [each.key for each in await store.job_batches(tenant="acme")] == [opened[3], opened[1]]
+
+    async def test_what_comes_after_a_batch_of_which_a_job_was_deleted_is_deleted_too(
+        self, store: QueueStore, keys: Keys
+    ) -> None:
+        outer = await _open(store, keys)
+        inner = await _open(store, keys, parent=outer)
+        members = [job_with(keys, batch=inner) for _ in range(3)]
+        waiting, later = (
+            job_with(keys, after=after(inner), queue="next"),
+            job_with(keys, after=after(outer), queue="next"),
+        )
+        either = job_with(keys, after=after(outer, either=True), queue="next")
+        await store.submit([*members, waiting, later, either])
+        await store.seal_job_batch(inner)
+        await store.seal_job_batch(outer)
+        first, second, third = await take(store, 1)
+        await end(store, first)
+        await end(store, second, JobEnd.FAILED)
+        await end(store, third, JobEnd.CANCELED, error="of no use")
+        assert [await state_of(store, job) for job in (waiting, later)] == [JobState.DELETED] * 2
+        assert (
+            await details(store, waiting)
+        ).error == f"Batch {inner}, which it comes after, has jobs that were deleted"
+        assert _counts(await _batch(store, outer)) == (1, 0, 0, 1)
+        assert await run_all(store, 1, queue="next") == [either.key]
+        late = job_with(keys, after=after(outer))
+        assert (await submit_one(store, late)).state == JobState.DELETED
+        assert await is_clean(store)
+
+    async def test_a_failed_member_that_is_deleted_decides_about_its_batch(self, store: QueueStore, keys: Keys) -> None:
+        batch = await _open(store, keys)
+        member, waiting = job_with(keys, batch=batch), job_with(keys, after=after(batch), queue="next")
+        await store.submit([member, waiting])
+        await store.seal_job_batch(batch)
+        (run,) = await take(store, 1)
+        await end(store, run, JobEnd.FAILED)
+        assert await state_of(store, waiting) == JobState.AWAITING, "the member may be tried again"
+        await store.delete_jobs([member.key])
+        assert await state_of(store, waiting) == JobState.DELETED
+        assert _counts(await _batch(store, batch)) == (1, 0, 0, 1)
+        assert await is_clean(store)
+
+    async def test_a_job_does_not_come_after_the_batch_that_it_is_in(self, store: QueueStore, keys: Keys) -> None:
+        outer = await _open(store, keys)
+        inner = await _open(store, keys, parent=outer)
+        for batch in (inner, outer):
+            with pytest.raises(InvalidValue, match=f"not to come after batch {batch}"):
+                await store.submit([job_with(keys, batch=inner, after=after(batch))])
+        await store.submit([job_with(keys, batch=outer, after=after(inner))])
+
+    async def test_the_row_of_a_finished_batch_goes_when_nothing_of_it_is_there(
+        self, store: QueueStore, keys: Keys, clock: ManualClock
+    ) -> None:
+        outer = await _open(store, keys)
+        inner = await _open(store, keys, parent=outer)
+        running, kept = await _open(store, keys), await _open(store, keys)
+        awaited = await _open(store, keys)
+        jobs = [job_with(keys, batch=batch) for batch in (inner, running, kept, awaited)]
+        failing = job_with(keys, batch=kept)
+        callback = job_with(keys, after=after(awaited), run_at=clock() + 30 * KEEP_OUTPUT_MS, queue="next")
+        flow = await self._flow(store, keys)
+        await store.submit([*jobs, failing, callback])
+        for batch in (inner, outer, running, kept, awaited):
+            await store.seal_job_batch(batch)
+        for run in await take(store, 1):
+            if run.key != jobs[1].key:
+                await end(store, run, JobEnd.FAILED if run.key == failing.key else JobEnd.DONE)
+        everything = [outer, inner, running, kept, awaited, flow]
+        clock.advance(KEEP_OUTPUT_MS - 1)
+        assert await store.expire_archive(100) == 0
+        assert len(await store.job_batches(keys=everything)) == 6
+        clock.advance(1)
+        while await store.expire_archive(1):  # a chunk at a time
+            pass
+        left = {batch.key for batch in await store.job_batches(keys=everything)}
+        assert left == {running, kept, awaited}, "one runs, of one a failed job is there, for one somebody waits"
+        await store.delete_jobs([failing.key])
+        clock.advance(limits.DELETED_KEPT_MS)
+        while await store.expire_archive(10):
+            pass
+        assert {batch.key for batch in await store.job_batches(keys=everything)} == {running, awaited}
+        late = job_with(keys, after=after(kept))
+        assert (await submit_one(store, late)).state == JobState.READY, "whoever has ended long ago holds nobody up"
+        assert await is_clean(store)
+
+    async def _flow(self, store: QueueStore, keys: Keys) -> int:
+        """A flow with a title, of a job that has succeeded."""
+        key = keys.take()
+        job = job_with(keys, batch=key, flow_title="import", queue="flow")
+        await store.submit([job])
+        assert await run_all(store, 1, queue="flow") == [job.key]
+        return key

@@ -17,12 +17,21 @@ from procession.jobs.flows import Effect, effect_of
 from procession.jobs.kinds import JobState
 from procession.jobs.options import Trait, due_of, keep_ms_of
 from procession.jobs.transitions import waiting_state
-from procession.store._shared.queue.rows import JobRow, key_of, lock_batches, lock_jobs, write_batches, write_jobs
+from procession.store._shared.queue.rows import (
+    BatchRow,
+    JobRow,
+    key_of,
+    lock_batches,
+    lock_jobs,
+    write_batches,
+    write_jobs,
+)
 from procession.store._shared.queue.script import Script, ask_for
 from procession.store._shared.refusals import clean_text
 from procession.store.rows.queue import JobBatchState
 
 Counts = dict[int, Counter[str]]  # batch -> what its counts change by
+_WAS_DELETED: Final = ", which it comes after, was deleted"
 _COUNTED: Final = {JobState.SUCCEEDED: "succeeded", JobState.FAILED: "failed", JobState.DELETED: "deleted"}
 
 
@@ -41,6 +50,7 @@ class Ended(msgspec.Struct):
 
     state: JobState
     reason: str = ""
+    is_batch: bool = False
 
 
 def end_jobs(ends: Sequence[End], now: int, counts: Counts | None = None) -> Script[set[str]]:
@@ -84,20 +94,31 @@ def count_members(counts: Mapping[int, Counter[str]], now: int) -> Script[dict[i
         above: Counts = {}
         batches = yield from lock_batches(counts)
         for batch in batches.values():
+            before = outcome_of(batch) if batch.state == JobBatchState.FINISHED else None
             for name, change in counts[batch.key].items():
                 setattr(batch, name, getattr(batch, name) + change)
-            outcome = "failed" if batch.failed or batch.deleted else "succeeded"
-            if batch.state == JobBatchState.SEALED and batch.is_final:
-                batch.state, batch.finished_at = JobBatchState.FINISHED, now
-                finished[batch.key] = Ended(JobState.FAILED if outcome == "failed" else JobState.SUCCEEDED)
-                above.setdefault(batch.parent, Counter())[outcome] += 1
-            elif batch.state == JobBatchState.FINISHED and not batch.is_final:  # a failed member starts over
+            outcome = outcome_of(batch) if batch.state != JobBatchState.OPEN and batch.is_final else None
+            if outcome == before:
+                continue
+            for each, change in ((before, -1), (outcome, 1)):
+                if each is not None:
+                    above.setdefault(batch.parent, Counter())[_COUNTED[each]] += change
+            if outcome is None:  # a failed member starts over
                 batch.state, batch.finished_at = JobBatchState.SEALED, 0
-                above.setdefault(batch.parent, Counter())["failed"] -= 1
+                continue
+            batch.state, batch.finished_at = JobBatchState.FINISHED, batch.finished_at or now
+            finished[batch.key] = Ended(outcome, is_batch=True)
         yield from write_batches(batches.values())
         above.pop(0, None)
         counts = above
     return finished
+
+
+def outcome_of(batch: BatchRow) -> JobState:
+    """A finished batch as something that others come after. What was deleted is never made good, what failed may be."""
+    if batch.deleted:
+        return JobState.DELETED
+    return JobState.FAILED if batch.failed else JobState.SUCCEEDED
 
 
 def free_slots(jobs: Iterable[JobRow]) -> Script[set[str]]:
@@ -208,7 +229,7 @@ def _resolve(parents: Mapping[int, Ended], now: int) -> Script[tuple[set[str], l
             case Effect.RESOLVED:
                 resolved.append({"child": child, "parent": parent})
             case Effect.DOOMED if job is not None and job.state == JobState.AWAITING:
-                doomed[child] = End(job, JobState.DELETED, doom_reason(parent, ended.reason))
+                doomed[child] = End(job, JobState.DELETED, doom_reason(parent, ended.reason, is_batch=ended.is_batch))
             case _:
                 pass
     yield from ask_for("resolve", resolved)
@@ -226,6 +247,11 @@ def release_children(children: Sequence[JobRow], now: int) -> Script[set[str]]:
     return (yield from put_back(released, now)) if released else set()
 
 
-def doom_reason(parent: int, reason: str) -> str:
-    """Why a child is deleted."""
-    return f"Job {parent}, which it comes after, was deleted" + (f": {reason}" if reason else "")
+def doom_reason(parent: int, reason: str, *, is_batch: bool = False) -> str:
+    """Why a child is deleted: who it comes after, and what was the matter with the first of those in a row."""
+    if is_batch:
+        return f"Batch {parent}, which it comes after, has jobs that were deleted"
+    head, found, first = reason.partition(_WAS_DELETED)
+    if found and head.removeprefix("Job ").isdigit():
+        reason = first.removeprefix(": ")
+    return f"Job {parent}{_WAS_DELETED}" + (f": {reason}" if reason else "")

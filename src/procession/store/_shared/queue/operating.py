@@ -10,7 +10,7 @@ import msgspec
 from procession import limits
 from procession.errors import Conflict, NotFound
 from procession.jobs.kinds import JobKind, JobState
-from procession.jobs.options import Trait
+from procession.jobs.options import KEEP_OUTPUT_MS, Trait
 from procession.store._shared.queue.ending import Counts, End, end_jobs, place_in_line, put_back
 from procession.store._shared.queue.rows import (
     JobRow,
@@ -137,7 +137,7 @@ def drop_limit(key: str, now: int) -> Script[None]:
 
 
 def expire_archive(limit: int, now: int) -> Script[int]:
-    """Forget archived jobs, unique keys, counts and limits that are over."""
+    """Forget archived jobs, batches, unique keys, counts and limits that are over; how many jobs and batches."""
     rows = yield from ask_for("find_expired_archive", [limit], now)
     keys = sorted(row[0] for row in rows)
     yield from ask_for("delete_archived", keys)
@@ -146,6 +146,18 @@ def expire_archive(limit: int, now: int) -> Script[int]:
     yield from ask_for("expire_unique", [limit], now)
     yield from ask_for("expire_stats", [limit], now - limits.STAT_KEPT_MS)
     yield from ask_for("expire_limits", [limit], (now - _KEPT_WITHOUT_USE_MS) * 1_000)
+    return len(keys) + (yield from _expire_batches(limit, now - KEEP_OUTPUT_MS))
+
+
+def _expire_batches(limit: int, before: int) -> Script[int]:
+    """Forget batches, and flows with a title, of which nothing is left; looked at again once they are held."""
+    found = [row[0] for row in (yield from ask_for("find_over_batches", [limit], before))]
+    if not found:
+        return 0
+    held = yield from lock_batches(found)
+    over = {row[0] for row in (yield from ask_for("find_over_batches", [limit], before))}
+    keys = sorted(over & held.keys())
+    yield from ask_for("delete_batches", keys)
     return len(keys)
 
 

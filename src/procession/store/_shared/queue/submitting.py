@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from procession.errors import Conflict, NotFound, Unavailable
+from procession.errors import Conflict, InvalidValue, NotFound, Unavailable
 from procession.ids import FIRST_PARTITION, key_of
 from procession.jobs.flows import Effect, effect_of, order_of
 from procession.jobs.kinds import JobState
@@ -18,8 +18,9 @@ from procession.jobs.limits import LimitState, place
 from procession.jobs.options import JobOptions, Trait, due_of, traits_of
 from procession.jobs.transitions import waiting_state
 from procession.jobs.unique import Meeting, meet, pushed_back
+from procession.limits import BATCH_DEPTH_MAX
 from procession.store._shared.queue.batching import open_flow, seal_flow
-from procession.store._shared.queue.ending import End, doom_reason, end_jobs, unpark
+from procession.store._shared.queue.ending import End, doom_reason, end_jobs, outcome_of, unpark
 from procession.store._shared.queue.fairness import take_turns
 from procession.store._shared.queue.limiting import newest_limits
 from procession.store._shared.queue.rows import (
@@ -271,7 +272,22 @@ def _hold_batches(plan: Plan, flows: dict[int, NewJobBatch]) -> Script[dict[int,
         if batch is None or batch.state != JobBatchState.OPEN:
             found = "no such batch" if batch is None else f"it {JobBatchState(batch.state).name}"
             raise Conflict(f"Expected batch {key} to be open for new jobs, found {found}")
+    yield from _check_circles(plan, batches)
     return batches
+
+
+def _check_circles(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:
+    """Raises InvalidValue where a job would come after the batch that it is in: neither would ever be over."""
+    for draft in plan.drafts.values():
+        around = draft.options.batch
+        named = {after.key for after in draft.options.after} & batches.keys() if around else set[int]()
+        for _ in range(BATCH_DEPTH_MAX):
+            if not named or not around:
+                break
+            if around in named:
+                raise InvalidValue(f"Expected a job of batch {draft.options.batch} not to come after batch {around}")
+            rows = yield from ask_for("batch_parent", [around])
+            around = rows[0][0] if rows else 0
 
 
 def _find_parents(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:
@@ -296,7 +312,8 @@ def _find_parents(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:
                 reasons[parent] = drafts[parent].doom or ""
             else:
                 state = states.get(parent, JobState.SUCCEEDED)
-            _weigh(draft, parent, either=either, state=state, reason=reasons.get(parent, ""))
+            reason = doom_reason(parent, reasons.get(parent, ""), is_batch=parent in batches)
+            _weigh(draft, parent, either=either, state=state, reason=reason)
     parents = {parent for draft in drafts.values() for parent, _ in draft.unresolved}
     for parent in parents & drafts.keys():
         drafts[parent].traits |= Trait.PARENT
@@ -321,14 +338,14 @@ def _weigh(draft: Draft, parent: int, *, either: bool, state: int, reason: str) 
         case Effect.WAITS:
             draft.unresolved = [*draft.unresolved, (parent, either)]
         case Effect.DOOMED:
-            draft.doom = doom_reason(parent, reason)
+            draft.doom = reason
 
 
 def _state_of(batch: BatchRow) -> JobState:
     """A batch as something that others come after."""
     if batch.state != JobBatchState.FINISHED:
         return JobState.RUNNING
-    return JobState.FAILED if batch.failed or batch.deleted else JobState.SUCCEEDED
+    return outcome_of(batch)
 
 
 def _join_batches(plan: Plan, batches: dict[int, BatchRow]) -> Script[None]:

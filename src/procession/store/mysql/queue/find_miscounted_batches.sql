@@ -9,7 +9,7 @@ FROM (
         (SELECT COUNT(*) FROM procession_job AS job WHERE job.batch = batch.`key` AND job.state = 5)
         + (
             SELECT COUNT(*) FROM procession_job_batch AS part
-            WHERE part.parent = batch.`key` AND part.state = 2 AND part.failed + part.deleted > 0
+            WHERE part.parent = batch.`key` AND part.state = 2 AND part.failed > 0 AND part.deleted = 0
         ) AS found_failed
     FROM procession_job_batch AS batch
     WHERE batch.state <> 2

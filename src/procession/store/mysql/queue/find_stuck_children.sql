@@ -7,7 +7,7 @@ FROM (
             job.state, archived.state,
             CASE
                 WHEN batch.`key` IS NULL THEN 7 WHEN batch.state <> 2 THEN 1
-                WHEN batch.failed + batch.deleted > 0 THEN 5 ELSE 7
+                WHEN batch.deleted > 0 THEN 8 WHEN batch.failed > 0 THEN 5 ELSE 7
             END
         ) AS state
     FROM procession_job AS waiting

@@ -8,7 +8,7 @@ cross join lateral (
 ) m
 cross join lateral (
     select count(*) filter (where c.state <> 2) as alive,
-           count(*) filter (where c.state = 2 and c.failed + c.deleted > 0) as failed
+           count(*) filter (where c.state = 2 and c.failed > 0 and c.deleted = 0) as failed
     from procession.job_batch c
     where c.parent = b.key and c.parent <> 0
 ) n

@@ -3,7 +3,8 @@ select d.child, d.parent, d.either, d.state
 from (
     select c.key as child, d.parent, d.either,
            coalesce(j.state, a.state,
-                    case when b.key is null then 7 when b.state <> 2 then 1 when b.failed + b.deleted > 0 then 5 else 7 end)
+                    case when b.key is null then 7 when b.state <> 2 then 1
+                         when b.deleted > 0 then 8 when b.failed > 0 then 5 else 7 end)
                as state
     from procession.job c
     join procession.dependency d on d.child = c.key and not d.resolved

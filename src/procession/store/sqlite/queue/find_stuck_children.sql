@@ -5,7 +5,7 @@ FROM (
         c.key AS child, d.parent, d.either,
         coalesce(
             j.state, a.state,
-            CASE WHEN b.key IS NULL THEN 7 WHEN b.state <> 2 THEN 1 WHEN b.failed + b.deleted > 0 THEN 5 ELSE 7 END
+            CASE WHEN b.key IS NULL THEN 7 WHEN b.state <> 2 THEN 1 WHEN b.deleted > 0 THEN 8 WHEN b.failed > 0 THEN 5 ELSE 7 END
         ) AS state
     FROM procession_job AS c
     JOIN procession_dependency AS d ON d.child = c.key AND d.resolved = 0
