@@ -53,13 +53,22 @@ class TestCommit:
     ) -> None:
         step = start_step(keys, business_id="A-17", tags=["vip"])
         await apply(store, keys, step)
-        second = next_step(step, state=b"\x00\xff", business_id="ignored after the start")
+        second = next_step(step, state=b"\x00\xff")
         await apply(store, keys, second)
         found = await the_instance(store, step.instance)
         assert (found.rev, found.state, read(found.variables)) == (2, b"\x00\xff", {"orderId": "A-17"})
         assert (found.business_id, found.tags) == ("A-17", ["vip"])
         await apply(store, keys, next_step(second, variables=b'{"paid":true}'))
         assert read((await the_instance(store, step.instance)).variables) == {"paid": True}
+
+    async def test_an_instance_without_a_business_id_gets_one_with_a_later_step(self, store: Store, keys: Keys) -> None:
+        step = start_step(keys)
+        await apply(store, keys, step)
+        second = next_step(step, business_id="A-17")
+        await apply(store, keys, second)
+        await apply(store, keys, next_step(second))
+        found = await the_instance(store, step.instance)
+        assert (found.rev, found.business_id) == (3, "A-17")
 
     async def test_an_instance_without_variables_has_an_empty_object(self, store: Store, keys: Keys) -> None:
         step = start_step(keys, variables=None)
