@@ -29,7 +29,7 @@ MAY = {
 }
 
 # Without a name at all.
-OPEN = {"getStatus", "getLicense"}
+OPEN = {"getStatus", "getLicense", "followDocumentLink"}
 # With any name, whatever the role.
 ANY_ROLE = {"getAuthentication", "getTopology", "searchOwnAuthorizations"}
 # Requests that are no GET and change nothing. Searches, and what begins with "get", are known by their names.
@@ -58,6 +58,8 @@ ACTIONS = {
         *("restartInstance", "resumeJobType", "resumeProcessInstance", "resumeQueue", "resumeRecurringJob"),
         *("retryIncident", "retryInstance", "retryJob", "sealJobBatch", "setLimit", "suspendProcessInstance"),
         *("resumeProcessInstancesBatchOperation", "suspendProcessInstancesBatchOperation"),
+        *("assignProcessInstanceBusinessId", "createDocumentLink", "resumeBatchOperation", "suspendBatchOperation"),
+        *("updateJobsBatchOperation",),
         *("triggerRecurringJob", "tryMigration", "unassignUserTask", "updateUserTask"),
     },
 }

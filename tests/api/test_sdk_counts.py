@@ -127,9 +127,10 @@ async def test_a_link_leads_to_a_document_without_a_name_for_a_while(make_served
     now = [1_767_225_600_000]
     served = await make_served(Procession(url, clock=lambda: now[0]), identity=True)
     reader, operator = await bearer(served, "reader"), await bearer(served, "operator")
+    assert (await served.post("/documents/none/links", headers=reader)).status_code == 403
     made = await served.client.post("/v2/documents", files={"file": ("a.txt", b"hello")}, headers=operator)
     path = f"/documents/{made.json()['documentId']}/links"
-    link = (await served.post(path, {"timeToLive": 60_000}, headers=reader)).json()
+    link = (await served.post(path, {"timeToLive": 60_000}, headers=operator)).json()
     assert (link["url"].startswith(f"{served.url}/api/"), link["expiresAt"]) == (True, "2026-01-01T00:01:00Z")
     found = await served.client.get(link["url"])
     assert (found.content, found.headers["content-disposition"]) == (b"hello", "attachment")
@@ -140,8 +141,8 @@ async def test_a_link_leads_to_a_document_without_a_name_for_a_while(make_served
     longer = link["url"].replace("expires=", "expires=9")
     assert (await served.client.get(longer)).status_code == 404
     for body in ({"timeToLive": 0}, {"timeToLive": 10**12}):
-        assert (await served.post(path, body, headers=reader)).status_code == 400
-    assert (await served.post("/documents/none/links", headers=reader)).status_code == 404
+        assert (await served.post(path, body, headers=operator)).status_code == 400
+    assert (await served.post("/documents/none/links", headers=operator)).status_code == 404
     now[0] += 61_000
     assert (await served.client.get(link["url"])).status_code == 404
 
