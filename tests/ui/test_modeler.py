@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from playwright.async_api import Page, expect
 
 from tests.support.page import PHONE
+from tests.support.sources import ROOT
 
 BARE = b"""<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"
@@ -299,6 +301,33 @@ async def test_the_modeler_speaks_russian_and_fits_a_phone(world, walk_on):
     await walk.check_accessible()
     await page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
     await walk.check_picture("modeler-phone-dark")
+
+
+async def test_what_the_rules_find_is_said_in_russian_with_the_words_of_the_server_below(world, walk_on):
+    page = await (await walk_on(world, locale="ru-RU")).go("/decisions")
+    await drop(page, "bare.bpmn", BARE)
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_text("Это не выражение FEEL")).to_be_visible()
+    await expect(dialog.locator("small[lang=en]").first).to_contain_text("is not a FEEL expression")
+
+
+def test_every_rule_has_words_in_russian():
+    rooms = [
+        path for room in ("model", "dmn", "explorer") for path in (ROOT / "src" / "procession" / room).rglob("*.py")
+    ]
+    called = [
+        node for path in rooms for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)
+    ]
+    codes = {
+        given.value
+        for node in called
+        for given in (*node.args, *(each.value for each in node.keywords))
+        if isinstance(given, ast.Constant) and re.fullmatch(r"[A-Z]+(_[A-Z]+)+", str(given.value))
+    }
+    bounds = {code for code in codes if code.endswith("_MAX")}  # names of limits
+    russian = (ROOT / "ui/src/pages/modeler/editors/russian-findings.ts").read_text("utf-8")
+    assert len(codes) > 100
+    assert codes - bounds - set(re.findall(r"^  ([A-Z_]+): ", russian, re.MULTILINE)) == set()
 
 
 async def test_the_editors_of_forms_and_decisions_speak_russian(world, walk_on):

@@ -9,7 +9,7 @@ import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Key, State, When } from "@/parts/data";
 import { Empty } from "@/parts/feedback";
-import { StateOfInstance } from "@/parts/instance-state";
+import { KindOfIncident, StateOfInstance } from "@/parts/instance-state";
 import { Scroll } from "@/parts/scroll";
 import { DataTable, type TableProps } from "@/parts/table";
 import { PublishDialog, RetryDialog, type Retry } from "@/pages/instance/dialogs";
@@ -117,7 +117,7 @@ export function Incidents({ now, model, onDone }: ListProps): JSX.Element {
         list={list}
         keyOf={(row) => row.incidentKey}
         columns={[
-          { id: "element", title: t.element, isMain: true, cell: (row) => <div class="named"><span>{model?.elements.get(row.elementId)?.name ?? row.elementId}</span><small>{row.errorType.toLowerCase().replaceAll("_", " ")}</small></div> },
+          { id: "element", title: t.element, isMain: true, cell: (row) => <div class="named"><span>{model?.elements.get(row.elementId)?.name ?? row.elementId}</span><KindOfIncident kind={row.errorType} /></div> },
           { id: "problem", title: t.problem, isWide: true, cell: (row) => <Scroll as="pre" class="cut" label={t.problem}>{row.errorMessage}</Scroll> },
           { id: "raised", title: t.raised, cell: (row) => <When at={row.creationTime} /> },
           { id: "act", title: "", align: "right", cell: (row) => <Button kind="primary" icon="retry" role="operator" onClick={() => setRetry({ incidentKey: row.incidentKey, isJob: row.jobKey !== null })}>{t.resolve}</Button> },

@@ -10,7 +10,7 @@ import { Badge } from "@/parts/data";
 import { Dialog } from "@/parts/dialog";
 import { Icon } from "@/parts/icons";
 import type { Finding } from "./editors/editor";
-import { sorted } from "./editors/findings";
+import { said, sorted } from "./editors/findings";
 import { readFile } from "./files";
 import { openInstead } from "./opening";
 import { deploy, lint, type Outcome } from "./server";
@@ -99,7 +99,7 @@ function Files({ offered }: { offered: Offered[] }): JSX.Element {
           {each.findings.map((finding, index) => (
             <p key={index} class={finding.severity === "error" ? "bad" : "soft"}>
               {finding.severity !== "info" && <>{t[finding.severity]}: </>}
-              {finding.message} {finding.elementId && <code>{finding.elementId}</code>}
+              {said(finding).text} {said(finding).details && <small lang="en">{said(finding).details}</small>} {finding.elementId && <code>{finding.elementId}</code>}
             </p>
           ))}
         </li>

@@ -6,7 +6,7 @@ import { useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Icon, type IconName } from "@/parts/icons";
 import type { Finding } from "./editors/editor";
-import { counted, worst } from "./editors/findings";
+import { counted, said, worst } from "./editors/findings";
 import { words } from "./words";
 import { useWorkbench } from "./workbench";
 
@@ -32,8 +32,9 @@ export function Problems(): JSX.Element {
                 <Icon name={ICONS[finding.severity]} size={16} />
                 <span class="unseen">{t[finding.severity]}</span>
                 <span class="grow">
-                  <span>{finding.message}</span>
-                  {finding.suggestion && <small>{finding.suggestion}</small>}
+                  <span>{said(finding).text}</span>
+                  {said(finding).details && <small lang="en">{said(finding).details}</small>}
+                  {finding.suggestion && <small lang="en">{finding.suggestion}</small>}
                 </span>
                 <code title={finding.code}>{finding.elementId || t.line(finding.line)}</code>
               </button>

@@ -13,6 +13,7 @@ import { words } from "@/pages/overview/words";
 import { Button } from "@/parts/button";
 import { Badge, Count, When } from "@/parts/data";
 import { Empty, Shown } from "@/parts/feedback";
+import { KindOfIncident } from "@/parts/instance-state";
 import { PageHead, Panel } from "@/parts/layout";
 import { DataTable, type Column } from "@/parts/table";
 import "@/pages/overview/overview.css";
@@ -164,7 +165,7 @@ function incidentColumns(t: Words): Column<Alike>[] {
       cell: (row) => (
         <div class="alike">
           <Link to={`/instances/${row.processInstanceKey}`} title={t.latest}>{firstLine(row.errorMessage)}</Link>
-          <small>{row.errorType.toLowerCase().replaceAll("_", " ")}</small>
+          <KindOfIncident kind={row.errorType} />
         </div>
       ),
     },

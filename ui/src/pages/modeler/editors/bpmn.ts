@@ -24,7 +24,7 @@ import { overwrite } from "@/parts/bpmn-io/overwrite";
 import { RUSSIAN } from "@/parts/bpmn-io/russian";
 import { translateModule } from "@/parts/bpmn-io/translate";
 import type { Editor, Finding, Opened, Places, Told } from "./editor";
-import { fieldOf } from "./findings";
+import { fieldOf, said } from "./findings";
 import { badge } from "./badge";
 import { laidOut } from "@/parts/bpmn-io/bpmn-layout";
 
@@ -158,7 +158,7 @@ class BpmnEditor implements Editor {
     const errors: Record<string, string> = {};
     for (const finding of this.findings) {
       const field = finding.elementId === element?.id && finding.severity === "error" ? fieldOf(finding, element.businessObject) : undefined;
-      if (field) errors[field] = finding.message;
+      if (field) errors[field] = said(finding).text;
     }
     this.service("eventBus").fire("propertiesPanel.setErrors", { errors });
   }

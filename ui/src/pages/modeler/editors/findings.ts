@@ -1,10 +1,18 @@
 // What the server's rules found: which is worst, and which field of the panel a rule speaks of.
 
+import { language } from "@/base/words";
 import type { Finding } from "./editor";
+import { RUSSIAN } from "./russian-findings";
 
 const ORDER = ["error", "warning", "info"] as const;
 
 export type Severity = Finding["severity"];
+
+/** What a finding says in the reader's language; where that is not the server's, its own words are `details`. */
+export function said(finding: Finding): { text: string; details: string } {
+  const translated = language.get() === "ru" ? RUSSIAN[finding.code] : undefined;
+  return translated ? { text: translated, details: finding.message } : { text: finding.message, details: "" };
+}
 
 /** The worst that was found. */
 export function worst(findings: readonly Finding[]): Severity {
