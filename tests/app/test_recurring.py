@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -66,6 +67,13 @@ async def test_paused_it_does_not_run_and_resumed_it_makes_up_for_nothing(app, c
     assert app.ran == []
     await _to(app, clock, hours=1)
     assert len(app.ran) == 1
+
+
+async def test_triggered_by_many_at_once_it_runs_for_each(app):
+    await app.put_recurring(Recurring(name="report", cycle="0 9 * * *", type="report"))
+    keys = await asyncio.gather(*(app.trigger_recurring("report") for _ in range(20)))
+    assert len(set(keys)) == 20
+    assert (await app.recurring_job("report")).fired == 20
 
 
 async def test_triggered_it_runs_now_also_while_paused_and_keeps_its_times(app, clock):

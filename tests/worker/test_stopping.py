@@ -13,7 +13,7 @@ from procession.jobs.kinds import JobKind, JobState
 from procession.store.memory import MemoryStore
 from procession.store.rows import JobFilter, NewJob
 from procession.testing.bpmn import process, resource
-from procession.worker import Job, LocalDispatcher, Registry
+from procession.worker import Fail, Job, LocalDispatcher, Registry
 
 FAST = Settings(stop_wait_ms=50, stop_cancel_ms=200)
 
@@ -85,6 +85,29 @@ async def test_a_blocking_handler_that_goes_on_is_given_up_and_its_job_given_bac
     (job,) = await store.list_jobs(JobFilter())
     assert (job.state, job.owner) == (JobState.READY, 0)
     free.set()
+
+
+@pytest.mark.parametrize("gives_up", ["by an error", "by an outcome"])
+async def test_a_blocking_handler_that_gives_up_when_told_so_has_used_no_attempt(gives_up: str):
+    registry, store = Registry(), MemoryStore()
+    began = threading.Event()
+
+    @registry.job("work", retries=1)
+    def work(job: Job):
+        began.set()
+        while not job.canceled:
+            threading.Event().wait(0.001)
+        raise Fail("it never will") if gives_up == "by an outcome" else RuntimeError("gave up")
+
+    engine = await engine_with(registry, store, Settings(stop_wait_ms=20, stop_cancel_ms=10_000))
+    await enqueue(engine, 1)
+    await asyncio.to_thread(began.wait, 10)
+    await engine.stop()
+    (job,) = await store.list_jobs(JobFilter())
+    if gives_up == "by an outcome":
+        assert (job.state, job.error) == (JobState.FAILED, "it never will")
+    else:
+        assert (job.state, job.attempt, job.error) == (JobState.READY, 0, "")
 
 
 @pytest.mark.parametrize("seed", range(8))

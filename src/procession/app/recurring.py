@@ -30,7 +30,6 @@ from procession.worker import Registry
 MissedRuns = Literal["once", "all", "skip"]
 NOT_AGAIN = frozenset({"at", "delay", "after", "after_finished", "batch"})  # one moment, or certain other jobs
 UNIQUE_NAMES = {"for": "for_"}  # as a file says it
-TRIES = 5  # of a trigger that somebody else's firing gets ahead of
 
 
 class Recurring(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,12 +178,13 @@ class RecurringJobs(Inspection):
 
     async def trigger_recurring(self, name: str) -> int:
         """Run it now, beside its times; the key of the job. Raises NotFound."""
-        for _ in range(TRIES):
-            row = await self._stored_recurring(name)
-            if await self._engine.queue_duties.trigger(row):
-                return (await self._stored_recurring(name)).last_job
-        message = f"Recurring job '{name}' was fired by others {TRIES} times at this very moment: try again"
-        raise Conflict(message)
+        row = await self._stored_recurring(name)
+        if row.error:
+            raise Conflict(f"Expected recurring job '{name}' to have a job that can be read: {row.error}")
+        job_key = await self._engine.queue_duties.trigger(row)
+        if job_key is None:
+            raise NotFound(f"Expected a recurring job with the name '{name}', but it was removed at this very moment")
+        return job_key
 
     async def remove_recurring(self, name: str) -> None:
         """Remove it; jobs that it has put into the queue stay. Raises NotFound."""

@@ -129,8 +129,8 @@ class QueueDuties:
         coming = [next_at, *(firing.next_at for firing in firings)]
         return fired, min((at for at in coming if at), default=0)
 
-    async def trigger(self, recurring: StoredRecurring) -> bool:
-        """Insert one run now, beside its times. False where somebody else fired it at this moment."""
+    async def trigger(self, recurring: StoredRecurring) -> int | None:
+        """Insert one run now, beside its times; the job's key, None where it is there no more."""
         await self._keys.enough()
         firing = Firing(
             name=recurring.name,
@@ -141,16 +141,19 @@ class QueueDuties:
             manual=True,
             tenant=recurring.tenant,
         )
-        return bool(self._fired([firing], await self._store.fire([firing])))
+        fired = await self._store.fire([firing])
+        self._fired([firing], fired)
+        return fired[0].submitted[-1].key if fired[0].applied else None
 
     def _firing(self, recurring: StoredRecurring) -> Firing:
         """What is due of one, by its rule about missed runs. A cycle that ended or cannot be read fires no more."""
         now = self._clock.now()
         try:
+            _expect_readable(recurring)
             plan = plan_firing(recurring.cycle, recurring.next_at, recurring.missed, now)
             due, next_at, last_at = plan.due, plan.next_at, plan.last_at
         except InvalidValue:
-            logger.exception("recurring job '%s' fires no more: its cycle cannot be read", recurring.name)
+            logger.exception("recurring job '%s' fires no more: its cycle or its job cannot be read", recurring.name)
             due, next_at, last_at = (), 0, recurring.last_at
         return Firing(
             name=recurring.name,
@@ -292,3 +295,9 @@ class QueueDuties:
             if not report.is_clean:
                 logger.error("the sweep repaired what should not be: %s", msgspec.structs.asdict(report))
         return SWEEP_S
+
+
+def _expect_readable(recurring: StoredRecurring) -> None:
+    """Raises InvalidValue where others have written a job that nobody can read."""
+    if recurring.error:
+        raise InvalidValue(recurring.error)

@@ -44,9 +44,7 @@ from procession.worker.transactional import NotTaken, join, run_within
 logger = logging.getLogger("procession.worker")
 
 LOOP, METHOD = Mode.LOOP, JobKind.METHOD
-STOP = "stop"
-LOST = "lost"
-CANCELED = "canceled"
+STOP, LOST, CANCELED = "stop", "lost", "canceled"
 
 
 class LocalDispatcher:
@@ -221,8 +219,8 @@ class LocalDispatcher:
         except BaseException as error:
             if is_not_its_own(error, slot.task):  # all else that a handler raises is its outcome, SystemExit too
                 raise
-            if not slot.abandoned:
-                ends.failed(delivery, handler, error, run=slot.job)
+            if not slot.abandoned and slot.reason != LOST:
+                ends.failed(delivery, handler, error, run=slot.job, is_stopped=slot.reason in (STOP, CANCELED))
         finally:
             self._clear(slot)
         if ends.landing > 1_000:
@@ -330,8 +328,9 @@ class LocalDispatcher:
             run.abandon()
             if is_not_its_own(error, slot.task):
                 raise
-            if not slot.abandoned:
-                self._ends.failed(delivery, handler, error, what=f"method '{call.name}' of '{call.element}': ")
+            if not slot.abandoned and slot.reason != LOST:
+                what = f"method '{call.name}' of '{call.element}': "
+                self._ends.failed(delivery, handler, error, what=what, is_stopped=slot.reason in (STOP, CANCELED))
             return
         self._ends.commit(delivery, handler, run)
 

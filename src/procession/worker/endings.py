@@ -103,9 +103,22 @@ class Endings:
 
     # -- failure ----------------------------------------------------------------------------------------------------
     def failed(
-        self, job: Delivery, handler: Handler | None, error: BaseException, *, what: str = "", run: Job | None = None
+        self,
+        job: Delivery,
+        handler: Handler | None,
+        error: BaseException,
+        *,
+        what: str = "",
+        run: Job | None = None,
+        is_stopped: bool = False,
     ) -> None:
-        """The handler raised, or returned an outcome; ``what`` names the method of a step that failed."""
+        """The handler raised, or returned an outcome; ``what`` names the method of a step that failed.
+
+        ``is_stopped``: it had been told to end, and gave up so. An outcome counts all the same.
+        """
+        if is_stopped and not isinstance(error, Outcome):
+            self.released(job, run=run)
+            return
         if run is not None and run.unwritten:
             self._once_said(run, partial(self.failed, job, handler, error, what=what))
             return

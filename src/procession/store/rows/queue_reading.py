@@ -177,6 +177,7 @@ class StoredRecurring(Row, kw_only=True):
     version: int
     created_at: int
     tenant: str = ""
+    error: str = ""  # why its job cannot be read; ``job`` says nothing then
     firings: list[PastFiring] = []  # the last FIRINGS_KEPT_MAX, oldest first
 
 

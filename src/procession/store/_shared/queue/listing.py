@@ -8,17 +8,15 @@ time: a text that stands nowhere must not keep a database busy. A page then says
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from procession import limits
-from procession.jobs.options import JobOptions
 from procession.jobs.transitions import ARCHIVED
+from procession.store._shared.queue.rows import read_options
 from procession.store._shared.queue.script import Script, as_bytes, ask_for
 from procession.store.rows.queue_reading import JobDetails, JobLink, JobsFound, QueueFilter
-
-_decode_options: Final = msgspec.json.Decoder(JobOptions).decode
 
 
 def find_jobs(which: QueueFilter) -> Script[JobsFound]:
@@ -133,7 +131,7 @@ def _pattern(text: str) -> str:
 def _details(row: Any) -> JobDetails:  # noqa: ANN401 - a row of a statement
     (key, kind, state, queue, type_, instance, priority, run_at, attempt, retries, crashes, lease, owner) = row[:13]
     (error, created_at, ended_at, args, output, options_json, traits, progress, progress_text) = row[13:22]
-    options = _decode_options(options_json) if options_json else None
+    options = read_options(options_json)
     return JobDetails(
         key=key,
         kind=kind,

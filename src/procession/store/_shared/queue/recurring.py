@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from procession.jobs.kinds import JobKind
 from procession.jobs.transitions import FINAL
 from procession.limits import FIRING_JOBS_SHOWN_MAX, FIRINGS_KEPT_MAX
 from procession.store._shared.queue.rows import read_jobs
@@ -72,7 +73,7 @@ def fire(firing: Firing, now: int) -> Script[Fired]:
     """Advance one recurring job and insert what is due, if it has the version that was looked at."""
     names: list[Row] = [{"tenant": firing.tenant, "name": firing.name}]
     found = [_stored(row) for row in (yield from ask_for("lock_recurring", names))]
-    if not found or found[0].version != firing.version or (found[0].paused and not firing.manual):
+    if not found or (not firing.manual and (found[0].version != firing.version or found[0].paused)):
         return Fired(applied=False)
     before = found[0]
     jobs = list(firing.jobs)
@@ -84,7 +85,7 @@ def fire(firing: Firing, now: int) -> Script[Fired]:
     change: Row = {
         "tenant": firing.tenant,
         "name": firing.name,
-        "next_at": firing.next_at,
+        "next_at": before.next_at if firing.manual else firing.next_at,
         "last_at": firing.last_at or before.last_at,
         "last_job": submitted[-1].key if submitted else before.last_job,
         "fired": before.fired + len(submitted),
@@ -166,7 +167,11 @@ def _template(job: NewJob) -> str:
 
 
 def _stored(row: Any) -> StoredRecurring:  # noqa: ANN401 - a row of a statement
-    template = _decode(as_bytes(row[12]))
+    error = ""
+    try:
+        template = _decode(as_bytes(row[12]))
+    except msgspec.MsgspecError as unreadable:  # one that others have written: it must not stop those beside it
+        template, error = Template(NewJob(key=0, kind=JobKind.TASK, queue="", type=""), ""), str(unreadable)
     return StoredRecurring(
         tenant=row[0],
         name=row[1],
@@ -183,4 +188,5 @@ def _stored(row: Any) -> StoredRecurring:  # noqa: ANN401 - a row of a statement
         job=msgspec.structs.replace(template.job, args=template.args.encode()),
         created_at=row[13],
         firings=_decode_firings(as_bytes(row[14])) if row[14] else [],
+        error=error,
     )

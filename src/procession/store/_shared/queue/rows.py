@@ -46,7 +46,7 @@ class JobRow(msgspec.Struct):
     @property
     def options(self) -> JobOptions:
         """What it was given beyond a plain job."""
-        return _decode_options(self.options_json) if self.options_json else NO_OPTIONS
+        return read_options(self.options_json) or NO_OPTIONS
 
     def is_held_by(self, lease: int) -> bool:
         """Whether it runs under this lease."""
@@ -96,6 +96,14 @@ class BatchRow(msgspec.Struct):
     def is_final(self) -> bool:
         """Whether every member is final."""
         return self.total == self.succeeded + self.failed + self.deleted
+
+
+def read_options(written: str | bytes | None) -> JobOptions | None:
+    """Options of a row. What others have written there and nobody can read must not stop the jobs beside it."""
+    try:
+        return _decode_options(written) if written else None
+    except msgspec.MsgspecError:
+        return None
 
 
 def job_rows(rows: Rows) -> list[JobRow]:
