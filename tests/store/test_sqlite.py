@@ -361,7 +361,7 @@ async def test_the_view_shows_one_row_per_event_with_its_element(store: SqliteSt
 
 
 def test_the_view_knows_where_each_event_names_its_element() -> None:
-    script = Path("src/procession/store/sqlite/migrations/0001_first_schema.sql").read_text()
+    script = Path("src/procession/store/sqlite/migrations/0015_correlated_in_the_view.sql").read_text()
     known = {}
     for line in script.splitlines():
         if line.strip().startswith("WHEN '"):
