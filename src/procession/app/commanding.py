@@ -5,13 +5,14 @@ It decides nothing; users' verbs for the same are on ``Procession`` itself.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from procession.app import arguments
 from procession.app.inspection import Inspection
 from procession.app.views import Published
-from procession.core.commands import AnyCommand
+from procession.core.commands import AnyCommand, CompleteJob
 
 
 class Commanding(Inspection):
@@ -49,6 +50,17 @@ class Commanding(Inspection):
         """Give a command to an instance. Raises NotFound, Conflict, InvalidValue."""
         arguments.key(process_instance_key, "process_instance_key")
         await self._command(process_instance_key, command)
+
+    def put_completion(
+        self, process_instance_key: int, job_key: int, variables: dict[str, Any] | None, *, lease: int = 0
+    ) -> asyncio.Future[int]:
+        """Complete a job of an instance that is known, without a coroutine. Raises InvalidValue, Unavailable.
+
+        The future raises NotFound, Conflict, InvalidValue. It is for an edge that sees every tenant.
+        """
+        command = CompleteJob(arguments.key(job_key, "job_key"), arguments.variables(variables))
+        fences = {job_key: lease} if lease else None
+        return self._engine.put_command(process_instance_key, command, fences=fences, tenant=self._tenant)
 
     async def command_for(self, kind: str, key: int, command: AnyCommand) -> None:
         """Give a command to the instance of a job, user_task, incident or subscription. Raises alike."""

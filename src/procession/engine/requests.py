@@ -142,12 +142,20 @@ class Requests:
 
         Raises NotFound, Conflict, InvalidValue, Unavailable.
         """
+        return await self.put_command(instance, command, fences=fences, tenant=tenant)
+
+    def put_command(
+        self, instance: int, command: AnyCommand, *, fences: dict[int, int] | None = None, tenant: str = ""
+    ) -> asyncio.Future[int]:
+        """``command`` without a coroutine of its own."""
         variables = getattr(command, "variables", None)
         if variables:
             command = msgspec.structs.replace(command, variables=plain_variables(variables).values)
         ask = Asked(command, self._answer(), fences=fences, deadline=self._deadline())
         ask.tenant = tenant
-        return await self._ask(instance, ask)
+        self._let_in()
+        self.instances.submit(instance, ask)
+        return ask.future
 
     async def command_for(self, kind: str, key: int, command: AnyCommand, *, tenant: str = "") -> int:
         """Give a command to the instance that a job, user_task, incident or subscription belongs to. Raises alike."""

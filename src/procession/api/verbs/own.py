@@ -13,13 +13,14 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from procession.api.endpoints import Call, Endpoint, Load
-from procession.api.problems import problem_of
+from procession.api.problems import Problem, problem_of
 from procession.api.roles import Role
 from procession.api.search import Record, Request
 from procession.api.verbs.jobs import Retries, Variables, lease_of
 from procession.api.verbs.page_overview import tenants_of
 from procession.api.words import instance_state, key_of
 from procession.app.views import View
+from procession.errors import ProcessionError
 from procession.jobs.kinds import JobState
 from procession.limits import COUNTED_MAX, INSTANCES_LOOK_MAX, PAGE_MAX, REMOTE_LEASE_MS_MAX
 
@@ -121,24 +122,42 @@ async def end_jobs(call: Call) -> EndedJobs:
     """Complete, fail and throw many at once: they are committed together, and each is answered for itself."""
     body: Endings = call.body
     ends = [*body.completions, *body.failures, *body.errors]
-    return EndedJobs(results=list(await asyncio.gather(*(_end(call, each) for each in ends))))
+    begun: list[asyncio.Future[Any]] = [_put(call, each) or asyncio.ensure_future(_end(call, each)) for each in ends]
+    answers = await asyncio.gather(*begun, return_exceptions=True)
+    return EndedJobs(results=[_ended(call, *pair) for pair in zip(ends, answers, strict=True)])
 
 
-async def _end(call: Call, ending: Completion | Failure | Thrown) -> Ended:
+def _put(call: Call, ending: Completion | Failure | Thrown) -> asyncio.Future[int] | None:
+    """Complete a job, as nearly all end, with no task of its own. None where that cannot be; ``_end`` says why."""
+    if not isinstance(ending, Completion) or call.who.tenants is not None:
+        return None
     try:
-        key = key_of(ending.job_key, "jobKey")
-        await call.desk.check_owner(call.who, "job", key)
-        if isinstance(ending, Completion):  # as nearly all are: with no coroutine of its own
-            app = call.desk.app
-            await app.complete_job(key, ending.variables, lease=lease_of(ending.job_lease_token))
-            call.desk.workers.completed(key, app.now)
-        else:
-            await _end_badly(call, key, ending)
-    except Exception as error:
-        problem = problem_of(error)
+        key, app = key_of(ending.job_key, "jobKey"), call.desk.app
+        instance = app.remote.instance_of(key)
+        lease = lease_of(ending.job_lease_token)
+        return app.put_completion(instance, key, ending.variables, lease=lease) if instance else None
+    except (Problem, ProcessionError):
+        return None
+
+
+async def _end(call: Call, ending: Completion | Failure | Thrown) -> None:
+    key = key_of(ending.job_key, "jobKey")
+    await call.desk.check_owner(call.who, "job", key)
+    if isinstance(ending, Completion):
+        await call.desk.app.complete_job(key, ending.variables, lease=lease_of(ending.job_lease_token))
+    else:
+        await _end_badly(call, key, ending)
+
+
+def _ended(call: Call, ending: Completion | Failure | Thrown, answer: object) -> Ended:
+    """What became of one."""
+    if isinstance(answer, BaseException):
+        problem = problem_of(answer)
         if problem is None:
-            raise
+            raise answer
         return Ended(job_key=ending.job_key, status=problem.status, detail=problem.detail)
+    if isinstance(ending, Completion):
+        call.desk.workers.completed(int(ending.job_key), call.desk.app.now)
     return Ended(job_key=ending.job_key, status=204)
 
 
