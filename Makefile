@@ -13,6 +13,7 @@ HELD_OUT ?=
 LARGE_INSTANCES ?= 100000
 ORACLE_STEPS ?= 10000
 OVERLOAD_SECONDS ?= 5
+OVERLOAD_OUT ?=
 COST_JOBS ?= 4000
 CORPORA ?= ../shared/corpora
 INSTALLED := $(VENV)/.installed
@@ -47,7 +48,7 @@ chaos: $(INSTALLED)  ## kill processes and databases for minutes, and compare th
 		CHAOS_SILENCE_INSTANCES=10000 $(BIN)/python -m pytest tests/chaos -m kill -s $(ARGS)
 
 overload: $(INSTALLED)  ## three times as many starts as a server takes, and what HTTP costs (OVERLOAD_SECONDS=5, COST_JOBS=4000)
-	OVERLOAD_SECONDS=$(OVERLOAD_SECONDS) COST_JOBS=$(COST_JOBS) $(BIN)/python -m pytest tests/api/load -m overload -s $(ARGS)
+	OVERLOAD_SECONDS=$(OVERLOAD_SECONDS) OVERLOAD_OUT=$(OVERLOAD_OUT) COST_JOBS=$(COST_JOBS) $(BIN)/python -m pytest tests/api/load -m overload -s $(ARGS)
 
 held: $(INSTALLED)  ## claim jobs beside a transaction that stays open for ten minutes (HELD_MINUTES=10, HELD_OUT=file)
 	HELD_MINUTES=$(HELD_MINUTES) HELD_OUT=$(HELD_OUT) $(BIN)/python -m pytest tests/store/postgres/test_held.py -s $(ARGS)

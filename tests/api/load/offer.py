@@ -56,6 +56,19 @@ class Counts:
     def refused_rate(self) -> float:
         return self.statuses[503] / self.seconds
 
+    def figures(self) -> dict[str, object]:
+        """As a file says them."""
+        return {
+            "meant": round(self.meant),
+            "started": round(self.started_rate),
+            "completed": round(self.completed_rate),
+            "refused": round(self.refused_rate),
+            "unsent": round(self.unsent / self.seconds),
+            "endings within ms": round(self.slowest_s * 1000),
+            "of a processor": {name: round(spent / self.seconds, 2) for name, spent in self.cpu_s.items()},
+            "waited for a processor": round(self.waited_s / self.seconds, 2),
+        }
+
     def __str__(self) -> str:
         shares = ", ".join(f"{name} {spent / self.seconds:.0%}" for name, spent in self.cpu_s.items() if spent)
         return (

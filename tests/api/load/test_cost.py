@@ -1,15 +1,18 @@
-"""What HTTP costs: the same jobs, 50 at a time, taken and completed in the program and through a server.
+"""What HTTP costs: the same jobs, 50 at a time, taken and completed in a program and through a server.
 
 Measured is processor time, which does not depend on who else uses the machine: of the process that does it and of the
 database, for each job. The client of the server is left out: with the Python API, too, whoever works does so elsewhere.
+Program and server are processes of their own, alike in their event loop and in what they have seen before. What a
+server does besides while it is asked, such as to count for its pages what the history says, is part of what it costs.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -17,22 +20,21 @@ import aiohttp
 import pytest
 
 from procession import Procession
+from procession.api.tally import Tally
 from procession.lab._processor import processor_seconds
 from procession.testing.bpmn import process
 from tests.api.load.child import served
-from tests.api.load.offer import VARIABLES
+from tests.api.load.figures import keep
+from tests.api.load.offer import JOB_TYPE, PROCESS_ID, VARIABLES
+from tests.api.load.program import RESULT, Work, drain
 
 JOBS = int(os.environ.get("COST_JOBS", "400"))  # of each way and round
 IS_MEASURED = "COST_JOBS" in os.environ
 ROUNDS = int(os.environ.get("COST_ROUNDS", "3"))
-BATCH = 50
-WORKERS = 4
 SHARE_MAX = 0.25  # of the throughput, that HTTP may cost
+PROGRAM, TOGETHER, EACH = "in the program", "endings together", "each completion"
 
-PARCEL = process("parcel").start("begin").service("print", type="print-label").end("done").xml()
-RESULT = {"label": "L-1"}
-
-Work = Callable[[int], Awaitable[int]]  # take so many and complete them: how many there were
+PARCEL = process(PROCESS_ID).start("begin").service("print", type=JOB_TYPE).end("done").xml()
 
 
 class Cost(NamedTuple):
@@ -44,30 +46,6 @@ class Cost(NamedTuple):
     @property
     def both(self) -> float:
         return self.process + self.database
-
-
-async def drain(work: Work, jobs: int) -> None:
-    """Several workers at once until all is done, and no more than that."""
-    left = [jobs]
-
-    async def run() -> None:
-        while left[0] > 0:
-            count = min(BATCH, left[0])
-            left[0] -= count
-            done = await work(count)
-            left[0] += count - done
-
-    async with asyncio.timeout(60):
-        await asyncio.gather(*(run() for _ in range(WORKERS)))
-
-
-def in_program(app: Procession) -> Work:
-    async def work(count: int) -> int:
-        jobs = await app.activate_jobs("print-label", count=count, timeout="60s", wait=0.2)
-        await asyncio.gather(*(app.complete_job(job.job_key, RESULT, lease=job.lease) for job in jobs))
-        return len(jobs)
-
-    return work
 
 
 def over_http(session: aiohttp.ClientSession, *, together: bool) -> Work:
@@ -106,49 +84,76 @@ async def opened(database: str) -> AsyncIterator[Procession]:
 async def fill(app: Procession) -> None:
     for _ in range(0, JOBS, 200):
         await asyncio.gather(*(app.start("parcel", VARIABLES) for _ in range(200)))
+    assert await Tally(app.rows).catch_up(10 + JOBS)  # a server counts for its pages: these starts are none of its work
+
+
+async def by_a_program(database: str, database_pid: int) -> Cost:
+    """What it costs a program."""
+    process_ = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.api.load.program", database, str(JOBS)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert await asyncio.wait_for(process_.stdout.readline(), 30) == b"ready\n"
+        before = processor_seconds(database_pid)
+        process_.stdin.write(b"go\n")
+        told = json.loads(await asyncio.wait_for(process_.stdout.readline(), 90))
+        spent = processor_seconds(database_pid) - before
+        await asyncio.wait_for(process_.wait(), 30)
+    finally:
+        if process_.returncode is None:
+            process_.kill()
+            await process_.wait()
+    return cost_of(told["cpu_s"], spent)
+
+
+async def by_a_server(database: str, database_pid: int, *, together: bool) -> Cost:
+    """What it costs a server that is asked over HTTP."""
+    async with served(database) as child, aiohttp.ClientSession(child.url) as session:
+        before = child.cpu_s, processor_seconds(database_pid)
+        await drain(over_http(session, together=together), JOBS)
+        return cost_of(child.cpu_s - before[0], processor_seconds(database_pid) - before[1])
+
+
+def cost_of(process_s: float, database_s: float) -> Cost:
+    return Cost(process_s * 1e6 / JOBS, database_s * 1e6 / JOBS)
+
+
+def words_of(middle: dict[str, Cost]) -> str:
+    """What was found, for people."""
+    lines = [
+        f"  {name:<18} {cost.process:6.0f} + {cost.database:4.0f} µs = {cost.both:6.0f} µs of a processor for a job"
+        for name, cost in middle.items()
+    ]
+    lines += [f"  {way} cost {share(middle, way):.0%} of the throughput {PROGRAM}" for way in (TOGETHER, EACH)]
+    return "\n".join(lines)
+
+
+def share(middle: dict[str, Cost], way: str) -> float:
+    """How much of the throughput a way costs."""
+    return 1 - middle[PROGRAM].both / middle[way].both
 
 
 @pytest.mark.overload
 @pytest.mark.skipif(not IS_MEASURED, reason="it measures for minutes: `make overload`")
 @pytest.mark.timeout(600)
 async def test_http_costs_little_where_jobs_go_fifty_at_a_time(postgres_url, postgres_databases, capsys):
-    database_pid = postgres_databases.server.pid
-    costs: dict[str, list[Cost]] = {}
-
-    async def measure(name: str, cpu_s: Callable[[], float], work: Work) -> None:
-        before = cpu_s(), processor_seconds(database_pid)
-        await drain(work, JOBS)
-        spent = cpu_s() - before[0], processor_seconds(database_pid) - before[1]
-        costs.setdefault(name, []).append(Cost(*(each * 1e6 / JOBS for each in spent)))
-
-    async def in_the_program() -> None:
-        async with opened(postgres_url) as app:  # one that has not seen the instances, as a server has not
-            await measure("in the program", time.process_time, in_program(app))
-
-    async def over(name: str, *, together: bool) -> None:
-        async with served(postgres_url) as child, aiohttp.ClientSession(child.url) as session:
-            await measure(name, lambda: child.cpu_s, over_http(session, together=together))
-
-    ways = [
-        in_the_program,
-        lambda: over("endings together", together=True),
-        lambda: over("each completion", together=False),
+    pid = postgres_databases.server.pid
+    ways: list[tuple[str, Callable]] = [
+        (PROGRAM, lambda: by_a_program(postgres_url, pid)),
+        (TOGETHER, lambda: by_a_server(postgres_url, pid, together=True)),
+        (EACH, lambda: by_a_server(postgres_url, pid, together=False)),
     ]
+    costs: dict[str, list[Cost]] = {name: [] for name, _ in ways}
     for number in range(ROUNDS):
-        for way in ways[number % 3 :] + ways[: number % 3]:  # none is always the first on a fresh table
+        for name, way in ways[number:] + ways[:number]:  # none is always the first on a fresh table
             async with opened(postgres_url) as app:
                 await app.deploy(("parcel.bpmn", PARCEL))
                 await fill(app)
-            await way()
-
+            costs[name].append(await way())
+    middle = {name: sorted(found, key=lambda cost: cost.both)[len(found) // 2] for name, found in costs.items()}
     with capsys.disabled():
-        print()  # noqa: T201 - `make overload` says it
-        for name, found in costs.items():
-            process_us, database_us, both_us = (
-                sorted(values)[len(values) // 2] for values in zip(*((*c, c.both) for c in found), strict=True)
-            )
-            print(  # noqa: T201 - as above
-                f"  {name:<18} {process_us:6.0f} + {database_us:4.0f} µs = {both_us:6.0f} µs of a processor for a job"
-            )
-    middle = {name: sorted(cost.both for cost in found)[len(found) // 2] for name, found in costs.items()}
-    assert 1 - middle["in the program"] / middle["endings together"] <= SHARE_MAX
+        print("\n" + words_of(middle))  # noqa: T201 - `make overload` says it
+    keep("server-http-cost", {name: [cost._asdict() for cost in found] for name, found in costs.items()})
+    assert share(middle, TOGETHER) <= SHARE_MAX

@@ -23,6 +23,7 @@ import pytest
 
 from tests.api.load.child import Child, served
 from tests.api.load.client import connected
+from tests.api.load.figures import keep
 from tests.api.load.offer import CONNECTIONS, WORKERS, Counts, Offer
 from tests.api.load.test_cost import PARCEL, opened
 
@@ -155,6 +156,8 @@ async def test_under_three_times_too_many_starts_work_is_ended_as_before_and_ref
         rounds = await rounds_of(child, offer, rate)
     with capsys.disabled():
         print("\n" + words_of(database.store, rate, rounds))  # noqa: T201 - `make overload` says it
+    kept = [{"sustained": a.figures(), f"{TIMES} times": c.figures(), "memory": size} for a, c, size in rounds]
+    keep(f"server-overload-{database.store.lower()}", kept)
     for _, crowded, memory_bytes in rounds:
         assert set(crowded.statuses) == {200, 503}
         assert set(crowded.reasons) == REASONS
