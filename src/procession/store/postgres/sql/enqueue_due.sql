@@ -1,5 +1,5 @@
--- enqueue_alike.sql for jobs that are due at once, by the server's clock: nothing is left to compute but their instants. For 8 of
--- them a third less of the database, for 64 a quarter.
+-- enqueue_alike.sql for jobs that are due at once, by the server's clock: nothing is left to compute but their instants. 8 of
+-- them in a tight loop take a third less of the database, 64 a quarter.
 insert into procession.job (key, kind, state, queue, type, priority, run_at, created_at, owner, lease, attempt, retries,
                             args, tenant)
 select n.key, $3::smallint, $4::smallint, $5::text, $6::text, $7::int, now(), now(), $8::int, $4::int, $4::int, $9::int,
