@@ -28,7 +28,7 @@ FULL_RETRY_AFTER_S = 30.0  # where somebody has to make room
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a command is not taken now."""
 
-    reason: str  # commands-in-flight | export-backlog | disk | database | busy
+    reason: str  # commands-in-flight | export-backlog | disk | database
     limit: float
     current: float
     retry_after_s: float = RETRY_AFTER_S
@@ -42,7 +42,6 @@ WORDS: Mapping[str, str] = {
     "export-backlog": "Exporters are behind, and new work has to wait for them (commands a second)",
     "disk": "The disk is nearly full (bytes that have to be free)",
     "database": "The database is nearly as large as it may be (bytes)",
-    "busy": "The engine has too many commands under way",
 }
 
 
