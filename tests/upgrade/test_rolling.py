@@ -94,11 +94,11 @@ class Running:
 
 
 @asynccontextmanager
-async def running(sources: Path, url: str, name: str) -> AsyncIterator[Running]:
+async def running(sources: Path, url: str, name: str, program: Path = PROGRAM) -> AsyncIterator[Running]:
     """A program of the version whose sources these are."""
     environment = {**os.environ, "PYTHONPATH": str(sources)}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(PROGRAM), url, name),
+        *(sys.executable, str(program), url, name),
         env=environment,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
