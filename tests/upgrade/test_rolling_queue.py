@@ -1,5 +1,6 @@
-"""Jobs of the queue while a worker of an earlier version and this program share a database: limits, batches, flows with
-titles, which the earlier one does not know, and unique keys hold across both.
+"""Jobs of the queue while a worker of an earlier version and this program share a database.
+
+Limits, batches, flows with titles (which the earlier one does not know) and unique keys hold across both.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def version() -> Earlier:
     return BEFORE_ATTEMPTS
 
 
-async def test_limits_batches_flows_and_unique_keys_hold_across_two_versions(earlier: Path, url: str):  # noqa: F811
+async def test_limits_batches_flows_and_unique_keys_hold_across_two_versions(earlier: Path, url: str):
     await asyncio.to_thread(migrate_by, earlier, url)
     ran: list[tuple[str, str, float, float]] = []
     async with running(earlier, url, "earlier", PROGRAM) as old:

@@ -24,7 +24,7 @@ def claim_jobs(
         while heap and room > 0:
             priority, run_at, key = heappop(heap)
             job = jobs.get(key)
-            if job is None or job.state or job.run_at != run_at or job.priority != -priority:
+            if job is None or job.state or (job.run_at, -job.priority, job.queue) != (run_at, priority, want.queue):
                 continue  # the entry is out of date (state 0 is READY)
             if job.type in paused_types or (want.tenants is not None and job.tenant not in want.tenants):
                 passed.append((priority, run_at, key))

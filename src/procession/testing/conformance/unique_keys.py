@@ -216,6 +216,15 @@ class TestUnique:
         assert found.options.title == "new"
         assert await run_all(store, 1) == [first.key]
 
+    async def test_a_holder_that_is_replaced_into_another_queue_leaves_its_own(
+        self, store: QueueStore, keys: Keys
+    ) -> None:
+        first = _once(keys, mode=UniqueMode.REPLACE)
+        await store.submit([first])
+        await store.submit([_once(keys, mode=UniqueMode.REPLACE, queue="other")])
+        assert await take(store, 1) == []
+        assert await run_all(store, 1, queue="other") == [first.key]
+
     @pytest.mark.parametrize("mode", [UniqueMode.REPLACE, UniqueMode.DEBOUNCE])
     async def test_where_the_holder_has_started_the_new_one_takes_the_key_over(
         self, store: QueueStore, keys: Keys, mode: UniqueMode
