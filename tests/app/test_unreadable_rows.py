@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -46,4 +47,24 @@ async def test_a_limited_job_whose_options_nobody_can_read_stands_in_nobodys_way
     assert sorted(ran) == [1, 2]
     assert (await app.job_record(keys[0])).state == "FAILED"
     assert [job.job_key for job in await app.job_records()] == keys[:1]
+    await app.close()
+
+
+@pytest.mark.parametrize("written", ["[1]", "null", "{", "7"])
+async def test_arguments_that_are_no_object_fail_at_once_and_are_shown(tmp_path: Path, clock, written: str):
+    app = Procession(f"sqlite:///{tmp_path}/rows.db", clock=clock)
+
+    @app.job("work", retries=5)
+    async def work(number: int) -> None: ...
+
+    await app.open(run_workers=False, migrate=True)
+    key, other = [(await app.enqueue("work", {"number": n})).job_key for n in (1, 2)]
+    with closing(sqlite3.connect(tmp_path / "rows.db")) as connection, connection:
+        connection.execute("UPDATE procession_job SET args = ? WHERE key = ?", (written, key))
+    shown = {job.job_key: job.args for job in await app.job_records()}
+    assert shown == {key: written if written == "{" else json.loads(written), other: {"number": 2}}
+    await app.run_until_idle()
+    (left,) = await app.job_records()
+    assert (left.job_key, left.state, left.attempt) == (key, "FAILED", 1)
+    assert left.error_message.startswith(f"Expected the arguments of job {key} to be a JSON object: ")
     await app.close()

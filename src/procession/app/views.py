@@ -48,11 +48,15 @@ class View(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def readable(codec: Codec | None, stored: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    """A stored value for people; one that cannot be read here, for want of its key, as it is stored."""
+    """A stored value for people; one that cannot be read here, for want of its key or as JSON, as it is stored."""
     try:
         return msgspec.json.decode(unseal(codec, stored, "a value"))
-    except Unreadable:
+    except (Unreadable, msgspec.DecodeError):
+        pass
+    try:
         return msgspec.json.decode(stored)
+    except msgspec.DecodeError:
+        return stored.decode("utf-8", "replace")
 
 
 def status_of(state: str) -> Status:

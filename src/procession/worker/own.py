@@ -9,7 +9,7 @@ import msgspec
 
 from procession.engine import Delivery, said
 from procession.engine.values import plain_json
-from procession.errors import InvalidValue
+from procession.errors import InvalidValue, Unreadable
 from procession.jobs.codec import MARK, Codec, seal, unseal
 from procession.jobs.options import JobOptions
 from procession.jobs.retry import Backoff, decode_backoff
@@ -26,17 +26,28 @@ def arguments_of(job: Delivery, codec: Codec | None) -> dict[str, Any]:
     args = job.args
     if args.startswith(MARK):
         args = unseal(codec, args, f"the arguments of job {job.key}")
-    return _decode_args(args) if args else {}
+    try:
+        return _decode_args(args) if args else {}
+    except msgspec.MsgspecError as error:  # others have written them: no attempt can read them
+        raise Unreadable(f"Expected the arguments of job {job.key} to be a JSON object: {error}") from error
 
 
 def own_timeout_s(job: Delivery) -> float:
     """The timeout that a job has been given, 0 for none."""
-    return _decode(job.options).timeout_ms / 1000 if job.options else 0.0
+    return _options_of(job).timeout_ms / 1000 if job.options else 0.0
+
+
+def _options_of(job: Delivery) -> JobOptions:
+    """What a job was given beyond its arguments. Raises Unreadable."""
+    try:
+        return _decode(job.options)
+    except msgspec.MsgspecError as error:
+        raise Unreadable(f"Expected the options of job {job.key} to be readable: {error}") from error
 
 
 def own_backoff(job: Delivery) -> Backoff | None:
     """The pauses between attempts that a job has been given."""
-    text = _decode(job.options).backoff if job.options else ""
+    text = _options_of(job).backoff if job.options else ""
     return decode_backoff(text) if text else None
 
 
@@ -50,7 +61,7 @@ def output_of(job: Delivery, value: object, what: str, codec: Codec | None) -> b
     try:
         return _bounded(seal(codec, plain_json(value, what), what), what)
     except InvalidValue as error:
-        if job.options and _decode(job.options).output:
+        if job.options and _options_of(job).output:
             raise
         logger.debug("the result of job %d (%s) is not kept: %s", job.key, job.type, error, extra=said(job))
         return b""
