@@ -32,7 +32,7 @@ async def test_names_that_addresses_have_other_uses_for_are_shown_and_administer
         await world.app.start(name, {})
     await world.app.put_recurring(Recurring(name="mail/eu", cycle="@daily", type="send-letter", args={"to": "Ada"}))
     await world.app.enqueue("nobody-does", queue="idle/eu")
-    await world.app.enqueue("nobody-does", queue="idle/eu", limits=[Limit("press/eu", most=1)])
+    await world.app.enqueue("nobody-does", queue="idle/eu", limits=[Limit("heat/eu", most=1)])
     walk = await walk_on(world)
     for name in ("shop%2Feu", "toString", "__proto__"):
         page = await walk.go(f"/processes/{name}")
@@ -48,7 +48,7 @@ async def test_names_that_addresses_have_other_uses_for_are_shown_and_administer
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await page.get_by_role("button", name="Resume the queue 'idle/eu'").click()
     page = await walk.go("/jobs/limits")
-    row = page.get_by_role("row").filter(has_text="press/eu")
+    row = page.get_by_role("row").filter(has_text="heat/eu")
     await row.get_by_role("button", name="Set").click()
     await page.get_by_role("dialog").get_by_label("At once").fill("3")
     await page.get_by_role("dialog").get_by_role("button", name="Set").click()
@@ -150,7 +150,7 @@ async def test_a_page_that_looks_otherwise_than_its_picture_is_noticed(world, wa
     page = await walk.go("/playground")
     await walk.settled()
     one = await shrunk(page.context, await page.screenshot())
-    await page.locator("main").evaluate("(main) => { main.style.paddingLeft = '60px'; }")
+    await page.locator("main").evaluate("(main) => { main.style.paddingLeft = '160px'; }")
     other = await shrunk(page.context, await page.screenshot())
     assert await differing_share(page.context, one, one) == 0
     assert await differing_share(page.context, one, other) > ALIKE

@@ -73,7 +73,7 @@ async def test_a_job_that_goes_while_it_is_looked_at_leaves_what_was_seen_of_it(
     await expect(log).to_contain_text("page 1 is counted")
     await expect(page.get_by_role("alert")).to_have_count(0)
     await expect(page.get_by_role("button", name="Delete")).to_have_count(0)
-    await world.app.enqueue("nobody-does", queue="idle")  # something happens, and nobody asks for this job again
+    await world.app.enqueue("nobody-does", queue="elsewhere")  # something happens, and nobody asks for this job again
     await world.app.rows.now()
     assert [url for url in asked if str(put.job_key) in url] == []
 
@@ -135,7 +135,7 @@ async def test_all_that_fit_are_deleted_with_progress_and_those_selected_start_o
 async def test_flows_with_a_title_are_listed_and_lead_to_their_graph_and_back(world, walk_on):
     jobs = [
         FlowJob("one", "send-letter", {"to": "Ada"}),
-        FlowJob("two", "nobody-does", after=["one"], options={"queue": "idle"}),
+        FlowJob("two", "nobody-does", after=["one"], options={"queue": "flowing"}),
     ]
     flow = await world.app.enqueue_flow(jobs, title="Order A-17")
     await until_job(world, flow["two"].job_key, "READY")

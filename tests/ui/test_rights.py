@@ -139,9 +139,7 @@ class Actions:
                 continue
             self.pressed.add((place, name))
             button = found.nth(index)
-            if opener and await found.count() != len(names) and not await self.page.locator("dialog[open]").count():
-                await self.page.locator(opener).first.click()
-            if await found.count() != len(names):
+            if (index and opener) or await found.count() != len(names):
                 await self.open(address, opener)
             self.role, self.label = await button.get_attribute("data-role") or "", f"{place}: {name}"
             await button.click()

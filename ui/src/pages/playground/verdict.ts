@@ -44,12 +44,17 @@ export function verdictOf(explained: Explained, name: string, key: string): stri
   return explained.similarNames.length ? t.nameUnknownBut(name, explained.similarNames[0] ?? "") : t.nameUnknown(name);
 }
 
-/** What two keys differ in, where that is easily overlooked. */
+/** What two keys differ in, where that is easily overlooked; perhaps in several ways at once. */
 export function slipOf(one: string, other: string): string {
   const t = wordsNow(words);
   if (one === other) return "";
-  if (one.trim() === other.trim()) return t.slipSpace;
-  if (one.toLowerCase() === other.toLowerCase()) return t.slipCase;
-  if (one.replaceAll('"', "") === other.replaceAll('"', "")) return t.slipQuotes;
-  return one !== "" && other !== "" && Number(one) === Number(other) ? t.slipNumber : "";
+  const ways: [said: string, plain: (text: string) => string][] = [
+    [t.slipQuotes, (text) => text.replaceAll('"', "")],
+    [t.slipSpace, (text) => text.trim()],
+    [t.slipCase, (text) => text.toLowerCase()],
+  ];
+  const plain = (text: string, but?: string): string => ways.reduce((left, [said, way]) => (said === but ? left : way(left)), text);
+  if (plain(one) !== plain(other)) return one !== "" && other !== "" && Number(one) === Number(other) ? t.slipNumber : "";
+  const needed = ways.filter(([said]) => plain(one, said) !== plain(other, said));
+  return (needed.length > 0 ? needed : ways.filter(([, way]) => way(one) === way(other))).map(([said]) => said).join(" ");
 }

@@ -77,7 +77,7 @@ function columns(t: ReturnType<typeof useWords<(typeof words)["en"]>>): Column<P
     { id: "incidents", title: t.incidents, align: "right", cell: (row) => counted(row, row.incidents, "INCIDENT", "bad") },
     { id: "completed", title: t.completed, align: "right", cell: (row) => counted(row, row.completed, "COMPLETED", "neutral") },
     { id: "versions", title: t.version, align: "right", cell: (row) => row.latest.version },
-    { id: "deployed", title: "", align: "right", cell: (row) => <When at={row.latest.deployedDate} style="relative" /> },
+    { id: "deployed", title: t.deployedAt, align: "right", cell: (row) => <When at={row.latest.deployedDate} style="relative" /> },
   ];
 }
 

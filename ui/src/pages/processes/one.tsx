@@ -58,6 +58,7 @@ function OfVersions({ versions, reload }: { versions: Version[]; reload: () => v
   const latest = versions[0] as Version;
   const shown = versions.find(({ version }) => String(version) === wanted) ?? latest;
   const isAll = wanted === "all";
+  const isMissing = wanted !== null && wanted !== "" && !isAll && String(shown.version) !== wanted;
   const xml = useAsk(`xml ${shown.processDefinitionKey}`, (signal) => xmlOf(shown.processDefinitionKey, signal));
   const model = xml.data === undefined ? undefined : readBpmn(xml.data);
   const remove = async (): Promise<void> => {
@@ -95,7 +96,7 @@ function OfVersions({ versions, reload }: { versions: Version[]; reload: () => v
           <>
             <Button kind="primary" icon="play" role="operator" onClick={() => setStarting(true)}>{t.start}</Button>
             <Menu
-              label="…"
+              label={t.moreActions}
               icon="dots"
               isBare
               items={[
@@ -106,6 +107,7 @@ function OfVersions({ versions, reload }: { versions: Version[]; reload: () => v
           </>
         }
       />
+      {isMissing && <p class="notice" role="status">{t.noVersion(wanted)}</p>}
       <Panel>
         <div class="panel-head">
           <ViewChoice view={view as View} onChange={setView} />

@@ -60,6 +60,7 @@ function NameView({ onClose, onSave }: { onClose: () => void; onSave: (name: str
   return (
     <Dialog title={t.saveView} onClose={onClose} onSubmit={() => name.trim() && onSave(name.trim())} buttons={<Button kind="primary" type="submit" disabled={!name.trim()}>{t.save}</Button>}>
       <Field label={t.viewName}>{(id) => <input id={id} value={name} maxLength={60} onInput={(event) => setName(event.currentTarget.value)} />}</Field>
+      <p class="soft">{t.viewsPlace}</p>
     </Dialog>
   );
 }

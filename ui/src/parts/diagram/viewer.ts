@@ -65,6 +65,7 @@ export class Viewer {
     this.isLaidOut = !hasDrawing(xml);
     await fontLoaded();
     await this.viewer.importXML(laidOut(xml));
+    this.container.querySelector(".bjs-powered-by")?.setAttribute("aria-label", "bpmn.io");
     this.leave = followFingers(this.container, this.get("canvas"));
   }
 
