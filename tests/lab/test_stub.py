@@ -48,8 +48,9 @@ def test_each_request_is_answered_once_however_its_bytes_arrive(pieces):
     assert server.answered == expected
 
 
-async def test_the_client_reads_what_the_stub_answers(stub):
-    async with calls("aiohttp", stub.url, 4) as call:
+@pytest.mark.parametrize("client", ["aiohttp", "pyreqwest"])
+async def test_the_client_reads_what_the_stub_answers(stub, client):
+    async with calls(client, stub.url, 4) as call:
         await asyncio.gather(*(call() for _ in range(20)))
     assert stub.answered == 20
 

@@ -62,7 +62,7 @@ def process_command(  # noqa: PLR0913 - an option of the command line is an argu
         str, typer.Option(help="Names or patterns, with commas: 'postgres-*,sqlite-methods-full'.")
     ] = "*",
     ceiling: Annotated[bool, typer.Option(help="Also run bare statements in the same rounds.")] = True,
-    client: Annotated[str, typer.Option(help="HTTP client of the two calls: aiohttp, or none.")] = "aiohttp",
+    client: Annotated[str, typer.Option(help="HTTP client of the two calls: aiohttp, pyreqwest, or none.")] = "aiohttp",
     no_call: Annotated[bool, typer.Option("--no-call", help="Handlers do nothing: the same as --client none.")] = False,
     stub: Annotated[
         str, typer.Option(help="What answers the calls: same-process, process, or nginx.")

@@ -16,7 +16,7 @@ from procession.lab.loop import loop_name
 from procession.lab.results import Environment
 
 CPU_INFORMATION: Final = Path("/proc/cpuinfo")
-PACKAGES: Final = ("procession", "aiohttp", "asyncpg", "lxml", "msgspec", "uvloop")
+PACKAGES: Final = ("procession", "aiohttp", "asyncpg", "lxml", "msgspec", "pyreqwest", "uvloop")
 
 
 def environment() -> Environment:

@@ -9,7 +9,7 @@ import msgspec
 
 from procession.errors import Misconfigured
 
-Client = Literal["aiohttp", "none"]
+Client = Literal["aiohttp", "pyreqwest", "none"]
 Stub = Literal["same-process", "process", "nginx"]
 
 OWN_SERVER_SETTINGS: Final = {"shared_buffers": "2GB", "max_wal_size": "4GB"}

@@ -1,7 +1,7 @@
 """The two REST calls: a stub that answers `GET /test.json?v=...` with a static `{}`, and the client that calls it.
 
 The stub is part of the benchmark and as lean as it can be, so that it is not what is measured. The client is a normal
-one, as a user would use.
+one, as a user would use: aiohttp, or pyreqwest, whose work is done by compiled code in threads of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 import aiohttp
+from pyreqwest.client import ClientBuilder
 
 from procession.errors import Misconfigured, Unavailable
 from procession.lab.options import Client, Stub
@@ -93,14 +94,22 @@ async def calls(client: Client, url: str, connections: int) -> AsyncGenerator[Ca
     """One call of the client, as a function; None where no call is asked for."""
     if client == "none":
         yield None
-        return
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=connections)) as session:
+    elif client == "aiohttp":
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=connections)) as session:
 
-        async def call() -> None:
-            async with session.get(url, params={"v": random.getrandbits(40)}) as reply:
+            async def call() -> None:
+                async with session.get(url, params={"v": random.getrandbits(40)}) as reply:
+                    await reply.json()
+
+            yield call
+    else:
+        async with ClientBuilder().max_connections(connections).build() as requests:
+
+            async def call() -> None:
+                reply = await requests.get(url).query({"v": str(random.getrandbits(40))}).build().send()
                 await reply.json()
 
-        yield call
+            yield call
 
 
 def nginx_program() -> str | None:
