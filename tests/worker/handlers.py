@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 from procession.worker import Fail, Job, Retry, Snooze
@@ -71,3 +72,8 @@ def ask_again():
 
 def give_up():
     raise Fail("no use")
+
+
+def begin(number: int, log: str, job: Job) -> None:
+    with Path(log).open("a") as file:
+        file.write(f"{number} {job.attempt} {time.time_ns() // 1_000}\n")

@@ -21,14 +21,13 @@ from procession.errors import Rejected
 from procession.jobs.codec import Codec
 from procession.jobs.kinds import JobKind
 from procession.store.rows import Want
-from procession.worker import strangers
 from procession.worker.context import Job
 from procession.worker.deadlines import Deadlines
 from procession.worker.endings import Endings
 from procession.worker.failures import is_not_its_own
 from procession.worker.line import Line, Slot
 from procession.worker.middleware import HandlerCall, around_runs
-from procession.worker.outcomes import BpmnError, Snooze
+from procession.worker.outcomes import BpmnError
 from procession.worker.own import arguments_of, own_timeout_s
 from procession.worker.processes import Processes
 from procession.worker.punctuality import Punctuality, TooLate, punctual
@@ -38,6 +37,7 @@ from procession.worker.results import result_of
 from procession.worker.settings import WorkerSettings
 from procession.worker.shares import lines_of
 from procession.worker.standing import handler_at, standing_of
+from procession.worker.strangers import Strangers
 from procession.worker.threads import Threads
 from procession.worker.transactional import NotTaken, join, run_within
 
@@ -70,7 +70,7 @@ class LocalDispatcher:
         self._processes = Processes(made.processes, made.process_calls_max, made.process_memory_mb_max)
         self._deadlines = Deadlines(self._lines, made.stuck_ms / 1000, self._give_up)
         self._stopping = False
-        self._told_of: dict[str, float] = {}  # types without a handler here, and when to say so again
+        self._strangers = Strangers(registry.jobs)
         self._transactional = False  # whether some method writes in the transaction of its step
         self._engine: Engine | None = None
         self._endings: Endings | None = None
@@ -112,10 +112,11 @@ class LocalDispatcher:
         if self._stopping:
             return []
         wants: list[Want] = []
-        for line in self._lines.values():
+        for line in sorted(self._lines.values(), key=Line.turn):
             want = line.ask()
             if want is not None:
                 want.late_ms = self._punctuality.late_ms
+                want.strangers = self._strangers.of(want.queue, self._moment())
                 wants.append(want)
         return wants
 
@@ -128,7 +129,10 @@ class LocalDispatcher:
     def deliver(self, job: Delivery) -> None:
         """Run a job; one is returned that comes while the worker stops, or that has crashed and would have to wait."""
         line = self._lines[job.queue]
-        if self._stopping or (job.crashes and not line.begins_at_once()):
+        if job.kind != METHOD and not self.runs_type(job.type):  # a plain queue may be that of others, too
+            line.taken -= 1
+            self._ends.handed_on(job, self._strangers.meet(job, self._moment()))
+        elif self._stopping or (job.crashes and not line.begins_at_once()):
             line.taken -= 1
             self._ends.released(job)
         else:
@@ -151,6 +155,10 @@ class LocalDispatcher:
     def runs_method(self, name: str) -> bool:
         """Whether the code is here."""
         return name in self._registry.methods
+
+    def runs_type(self, name: str) -> bool:
+        """Whether there is a handler for jobs of a type."""
+        return name in self._registry.jobs
 
     def idle(self) -> bool:
         """Whether nothing is reserved, buffered, running or being completed."""
@@ -198,9 +206,8 @@ class LocalDispatcher:
                 self._too_late(delivery)
             elif delivery.kind == METHOD:
                 await self._run_step(slot, delivery)
-            elif (handler := self._registry.jobs.get(delivery.type)) is None:
-                self._unknown(delivery)
             else:
+                handler = self._registry.jobs[delivery.type]
                 seen = delivery.variables if delivery.variables is not None else arguments_of(delivery, self._codec)
                 if handler.transactional:
                     await self._run_within(slot, handler, delivery, seen)
@@ -398,15 +405,6 @@ class LocalDispatcher:
                 await asyncio.wait([future])
                 if slot.reason == LOST or slot.abandoned:
                     raise
-
-    def _unknown(self, delivery: Delivery) -> None:
-        """A plain queue holds a type that nobody here handles: leave it to others."""
-        now = asyncio.get_running_loop().time()
-        if now >= self._told_of.get(delivery.type, 0.0):  # once for many jobs of a type
-            self._told_of[delivery.type] = now + strangers.PAUSE_MS_MAX / 1000
-            named = (delivery.type, delivery.queue)
-            logger.warning("no handler for job type '%s' from queue '%s'", *named, extra=said(delivery))
-        self._ends.failed(delivery, None, Snooze(strangers.pause_s(delivery.lease, delivery.attempt, self._chance())))
 
     # -- what ignores its cancellation ---------------------------------------------------------------------------------
     def _give_up(self, line: Line, slot: Slot) -> None:

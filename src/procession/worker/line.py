@@ -77,6 +77,7 @@ class Line:
         "queue",
         "slots",
         "taken",
+        "used",
     )
 
     def __init__(
@@ -101,6 +102,7 @@ class Line:
         self._careful_until = 0.0
         self._held_until = 0.0
         self.held_back = False  # limited jobs are due that had no slot: a new job is not leased before them
+        self.used = 0.0  # of slots that are shared: working time by weight
         self._stopped = False
         self._resting: deque[asyncio.Future[None]] = deque()
         self._waking = False
@@ -245,6 +247,13 @@ class Line:
         self._careful_until = asyncio.get_running_loop().time() + CAREFUL_S
         running = sum(slot.delivery is not None for slot in self.slots)
         return running + len(self.buffer) < self.concurrency
+
+    def turn(self) -> tuple[bool, float]:
+        """When it asks among all lines. Of shared slots, limited jobs get what nobody has asked for before them.
+
+        So first come those that found none the last time, and of those the one that is behind with its share.
+        """
+        return not self.held_back, self.used if self.held_back else 0.0
 
     def ask(self) -> Want | None:
         """What a claim may bring, taken at once."""

@@ -147,14 +147,13 @@ class Pool:
 class SharedLine(Line):
     """One queue of a pool. ``slots`` are those that run its jobs now; ``used``: working time by weight."""
 
-    __slots__ = ("_pool", "used", "weight")
+    __slots__ = ("_pool", "weight")
 
     taken: int
 
     def __init__(self, pool: Pool, queue: str, weight: int, *, run: Run, freed: Callable[[Line], None]) -> None:
         super().__init__(queue, pool.count, run=run, freed=freed)
         self.weight = weight
-        self.used = 0.0
         self._pool = pool
 
     def deliver(self, delivery: Delivery) -> None:
