@@ -176,6 +176,21 @@ async def test_all_that_match_are_a_batch_of_the_server_whose_progress_is_listed
     await walk.check_accessible()
 
 
+async def test_a_batch_of_the_server_is_paused_and_goes_on(world, walk_on):
+    for number in range(5):
+        await world.app.start("order", {"orderId": f"REST-{number}", "card": "good", "items": []}, tags=["rests"])
+    key = await world.app.batch("suspend", which={"process_id": "order", "tag": "rests"}, per_second=0.2)
+    page = await (await walk_on(world)).go("/batches")
+    row = page.get_by_role("row").filter(has_text=str(key))
+    await row.get_by_role("button", name="Pause").click()
+    await expect(row).to_contain_text("paused")
+    await row.get_by_role("button", name="Go on").click()
+    await expect(row).to_contain_text("under way")
+    await row.get_by_role("button", name="Stop").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+    await expect(row).to_contain_text("stopped")
+
+
 async def test_an_instance_is_started_with_variables_and_shown(world, walk_on):
     walk = await walk_on(world)
     page = await walk.go("/processes/import")

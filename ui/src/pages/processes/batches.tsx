@@ -2,13 +2,13 @@
 
 import type { JSX } from "preact";
 import { api } from "@/base/api";
-import { useAsk, useList } from "@/base/ask";
+import { problemOf, useAsk, useList } from "@/base/ask";
 import type { BatchOperation } from "@/base/camunda";
 import { number, useWords } from "@/base/words";
 import { Button } from "@/parts/button";
 import { Key, State, When } from "@/parts/data";
 import { confirm } from "@/parts/dialog";
-import { Empty, toast } from "@/parts/feedback";
+import { Empty, toast, toastProblem } from "@/parts/feedback";
 import { PageHead, Panel } from "@/parts/layout";
 import { Scroll } from "@/parts/scroll";
 import { DataTable } from "@/parts/table";
@@ -27,6 +27,15 @@ export default function Batches(): JSX.Element {
     if (await confirm({ title: t.stopBatch, text: t.stopBatchText, verb: t.stopBatch, isDangerous: true, act })) {
       toast(t.stopped);
       list.reload();
+    }
+  };
+  const turn = async (batch: BatchOperation, way: "suspension" | "resumption"): Promise<void> => {
+    try {
+      await api.post(`/v2/batch-operations/${batch.batchOperationKey}/${way}`, {});
+      toast(way === "suspension" ? t.paused : t.goesOn);
+      list.reload();
+    } catch (error) {
+      toastProblem(problemOf(error));
     }
   };
   return (
@@ -48,12 +57,23 @@ export default function Batches(): JSX.Element {
             { id: "far", title: t.howFar, isWide: true, cell: (row) => <HowFar batch={row} /> },
             { id: "started", title: t.started_at, cell: (row) => <When at={row.startDate} /> },
             { id: "ended", title: t.ended_at, cell: (row) => <When at={row.endDate} /> },
-            { id: "stop", title: "", align: "right", cell: (row) => !row.endDate && <Button role="operator" onClick={() => void stop(row)}>{t.stopBatch}</Button> },
+            { id: "stop", title: "", align: "right", cell: (row) => !row.endDate && <BatchActions batch={row} onTurn={(way) => void turn(row, way)} onStop={() => void stop(row)} /> },
           ]}
           empty={<Empty title={t.noBatches} icon="processes">{t.noBatchesNext}</Empty>}
         />
       </Panel>
     </>
+  );
+}
+
+function BatchActions({ batch, onTurn, onStop }: { batch: BatchOperation; onTurn: (way: "suspension" | "resumption") => void; onStop: () => void }): JSX.Element {
+  const t = useWords(words);
+  const rests = batch.state === "SUSPENDED";
+  return (
+    <span class="row">
+      <Button role="operator" onClick={() => onTurn(rests ? "resumption" : "suspension")}>{rests ? t.goOn : t.pause}</Button>
+      <Button role="operator" onClick={onStop}>{t.stopBatch}</Button>
+    </span>
   );
 }
 

@@ -28,8 +28,8 @@ interface Operation {
 
 const OPERATIONS: Record<Kind, Operation> = {
   resolve: { role: "operator", path: "incident-resolution", many: "incident-resolution" },
-  suspend: { role: "operator", path: "suspension" },
-  resume: { role: "operator", path: "resumption" },
+  suspend: { role: "operator", path: "suspension", many: "suspension" },
+  resume: { role: "operator", path: "resumption", many: "resumption" },
   migrate: { role: "operator", path: "migration", many: "migration" },
   cancel: { role: "operator", path: "cancellation", many: "cancellation", isDangerous: true },
   delete: { role: "operator", path: "deletion", many: "deletion", isDangerous: true },
