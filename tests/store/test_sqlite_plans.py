@@ -34,7 +34,7 @@ INSTANCES = {
 CHANNEL = {"name": "paid", "correlation_key": "A-17", "tenant": ""}
 KEYS = {"keys": as_json([1, 2, 3])}
 SEARCHED: dict[str, tuple[dict[str, object], str]] = {
-    "find_ready_jobs": ({"queue": "mail-1", "count": 100}, "procession_job_ready"),
+    "find_ready_jobs": ({"queue": "mail-1", "count": 100, "strangers": "[]"}, "procession_job_ready"),
     "find_due_jobs": ({"now": 5, "limit": 100}, "procession_job_scheduled"),
     "find_next_due": ({"now": 5}, "procession_job_scheduled"),
     "find_lost_jobs": ({"limit": 100}, "procession_job_running"),

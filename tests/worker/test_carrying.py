@@ -1,16 +1,14 @@
-"""What a handler in a process of its own raises and gives, where it cannot be carried as it is; and types of others."""
+"""What a handler in a process of its own raises and gives, where it cannot be carried as it is."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from procession import Procession
-from procession.worker import strangers
 from procession.worker.processes import Processes
 from tests.worker import handlers
 
@@ -78,39 +76,3 @@ async def test_a_timeout_is_told_once():
         await app.run_until_idle()
         error = (await app.job_record(key)).error_message
     assert error.count("did not end within its timeout") == 1, error
-
-
-def test_a_type_of_others_goes_back_for_a_moment_at_first_and_for_a_minute_in_the_end():
-    pauses = [strangers.pause_s(lease, 1, 0.5) for lease in (1, 2, 5, 10, 100)]
-    assert pauses == sorted(pauses)
-    assert (pauses[0], pauses[-1]) == (0.5, 60.0)
-    assert strangers.pause_s(5, 5, 0.5) == 0.5, "attempts that ran say nothing about who handles it"
-
-
-async def test_two_programs_on_one_queue_leave_each_other_their_jobs(tmp_path, caplog):
-    caplog.set_level(logging.ERROR, "procession")
-    now = [1_800_000_000_000]
-    url = f"sqlite:///{tmp_path}/shared.db"
-    ran: dict[str, int] = {"a": 0, "b": 0}
-    apps = {name: Procession(url, clock=lambda: now[0]) for name in ran}
-    for name, app in apps.items():
-
-        def run(of: str = name) -> None:
-            ran[of] += 1
-
-        app.job(name)(run)
-    await apps["a"].open(run_workers=False, migrate=True)
-    await apps["b"].open(run_workers=False)
-    try:
-        for name in ran:
-            await apps["a"].enqueue_many(name, [{}] * 20)
-        for turn in range(60):
-            for app in (apps["a"], apps["b"]) if turn % 2 else (apps["b"], apps["a"]):
-                await app.run_until_idle()
-            now[0] += 1_000
-            if sum(ran.values()) == 40:
-                break
-    finally:
-        for app in apps.values():
-            await app.close()
-    assert ran == {"a": 20, "b": 20}

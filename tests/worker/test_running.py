@@ -166,7 +166,7 @@ async def test_a_job_of_an_unknown_type_in_a_plain_queue_is_left_to_others(stage
     await stage.engine.enqueue([NewJob(key=key, kind=JobKind.TASK, queue="default", type="unknown")])
     await stage.turn()
     (job,) = await stage.jobs()
-    assert (job.state, job.retries) == (JobState.SCHEDULED, 3)
+    assert (job.state, job.attempt, job.retries) == (JobState.READY, 0, 3)
 
 
 async def test_a_fast_queue_is_drained_in_large_claims(stage: Stage):

@@ -136,6 +136,10 @@ class Dispatcher(Protocol):
         """Whether this process has the code of a method."""
         ...
 
+    def runs_type(self, name: str) -> bool:
+        """Whether this process has a handler for jobs of a type."""
+        ...
+
     def idle(self) -> bool:
         """Whether nothing is buffered or running."""
         ...
@@ -194,6 +198,10 @@ class Nobody:
 
     def runs_method(self, name: str) -> bool:  # noqa: ARG002 - the protocol's signature
         """It has no code."""
+        return False
+
+    def runs_type(self, name: str) -> bool:  # noqa: ARG002 - the protocol's signature
+        """It has no handler."""
         return False
 
     def idle(self) -> bool:

@@ -92,6 +92,8 @@ class Outbox:
                 queue = job.queue
                 if queue in full or job.run_at or job.delay_ms or (pauses and self._is_paused(job)):
                     continue
+                if queue not in SYSTEM_QUEUES and not self._dispatcher.runs_type(job.type):
+                    continue  # others on this queue may
                 if self._slots(queue).reserve(queue):
                     job.owner = node
                     leased.add(job.key)

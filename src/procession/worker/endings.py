@@ -153,6 +153,18 @@ class Endings:
             return
         self._row(job, JobEnd.RELEASE)
 
+    def handed_on(self, job: Delivery, pause_ms: int = 0) -> None:
+        """Nobody here handles it: it goes back as it was, and others hear of it. No attempt is used."""
+        if pause_ms:
+            self._row(job, JobEnd.SNOOZE, delay_ms=pause_ms)
+            return
+
+        def tell(applied: bool) -> None:  # noqa: FBT001 - the signature of those who want to know
+            if applied:
+                self._engine.announce(job.queue)
+
+        self._engine.outcomes.put(JobOutcome(key=job.key, lease=job.lease, end=JobEnd.RELEASE), tell, of=job)
+
     def _bpmn_error(self, job: Delivery, handler: Handler | None, error: BpmnError) -> None:
         """A modelled error goes to the instance."""
         try:

@@ -284,6 +284,7 @@ class Both:
         # claims, and have no methods.
         self.reserve = local.reserve
         self.runs_method = local.runs_method
+        self.runs_type = local.runs_type
 
     def release(self, queue: str, count: int = 1) -> None:
         """Give back slots that no job came for."""

@@ -20,7 +20,7 @@ PLANS = {
     "delete_held_jobs": ({"keys": KEYS}, PAIRS, "procession_job", "PRIMARY"),
     "delete_jobs": ({"keys": KEYS}, (), "procession_job", "PRIMARY"),
     "lease_jobs": ({"keys": KEYS, "node": 1}, (), "procession_job", "PRIMARY"),
-    "find_ready_jobs": ({"queue": "mail", "count": 500}, (), "procession_job", "ready"),
+    "find_ready_jobs": ({"queue": "mail", "count": 500, "strangers": ["unknown"]}, (), "procession_job", "ready"),
     "find_due_jobs": ({"limit": 100}, (), "procession_job", "due"),
     "find_next_due": ({}, (), "procession_job", "due"),
     "find_lost_jobs": ({"dead_after_ms": 5, "limit": 10}, (), "procession_job", "ready"),

@@ -31,8 +31,9 @@ async def test_a_claim_with_a_floor_does_not_walk_over_what_is_done(make_store: 
             runs = await store.claim(1, [Want(queue="mail", count=500)])
             floor = store._floors.places["mail"]
             await store.finish([JobOutcome(key=run.key, lease=run.lease, end=JobEnd.DONE) for run in runs])
-        whole = await blocks_of(store, "claim", ["mail"], [1], 1, None, [False])
-        above = await blocks_of(store, "claim_above", ["mail"], [1], 1, None, [False], *([part] for part in floor))
+        claim = (["mail"], [1], 1, None, [False])
+        whole = await blocks_of(store, "claim", *claim, [None])
+        above = await blocks_of(store, "claim_above", *claim, *([part] for part in floor), [None])
     await pin.close()
     assert above * 4 < whole, (above, whole)
 
@@ -67,7 +68,7 @@ async def pages_of_a_claim_after(store: PostgresStore, keys: Keys, count: int) -
             await store.finish([JobOutcome(key=run.key, lease=run.lease, end=JobEnd.DONE) for run in runs])
     await store.enqueue([new_job(keys) for _ in range(500)])
     floor = [[part] for part in store._floors.places["mail"]]
-    pages = await blocks_of(store, "claim_above", ["mail"], [500], 1, None, [False], *floor)
+    pages = await blocks_of(store, "claim_above", ["mail"], [500], 1, None, [False], *floor, [None])
     runs = await store.claim(1, [Want(queue="mail", count=500)])
     await store.finish([JobOutcome(key=run.key, lease=run.lease, end=JobEnd.DONE) for run in runs])
     return pages

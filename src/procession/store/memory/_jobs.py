@@ -26,7 +26,8 @@ def claim_jobs(
             job = jobs.get(key)
             if job is None or job.state or (job.run_at, -job.priority, job.queue) != (run_at, priority, want.queue):
                 continue  # the entry is out of date (state 0 is READY)
-            if job.type in paused_types or (want.tenants is not None and job.tenant not in want.tenants):
+            is_passed = job.type in paused_types or job.type in want.strangers
+            if is_passed or (want.tenants is not None and job.tenant not in want.tenants):
                 passed.append((priority, run_at, key))
                 continue
             job.lease += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -196,13 +196,15 @@ def throttled_levels(q: QueueTables, queues: Rows, now: int) -> Rows:
     ]
 
 
-def find_throttled(q: QueueTables, queue: Rows, priority: int, count: int, now: int) -> Rows:
-    return [q.row(job.key) for job in q.lines.first_due(queue[0], priority, count, now, q.is_paused)]
+def find_throttled(q: QueueTables, claims: Rows, priority: int, count: int, now: int) -> Rows:
+    passed = _passed_over(q, claims[0]["strangers"])
+    return [q.row(job.key) for job in q.lines.first_due(claims[0]["queue"], priority, count, now, passed)]
 
 
-def find_next(q: QueueTables, queue: Rows, count: int) -> Rows:
-    heap = q.tables.ready.get(queue[0], [])
-    ready = first_of(heap, count, lambda entry: _ready_at(q, queue[0], entry), lambda _: True, q.is_paused)
+def find_next(q: QueueTables, claims: Rows, count: int) -> Rows:
+    queue, passed = claims[0]["queue"], _passed_over(q, claims[0]["strangers"])
+    heap = q.tables.ready.get(queue, [])
+    ready = first_of(heap, count, lambda entry: _ready_at(q, queue, entry), lambda _: True, passed)
     return [(job.priority, job.run_at, job.key) for job in ready]
 
 
@@ -280,6 +282,11 @@ def _ready_at(q: QueueTables, queue: str, entry: Entry) -> StoredJob | None:
     if job is None or job.state != JobState.READY or job.queue != queue:
         return None
     return job if _claim_order(job) == entry else None
+
+
+def _passed_over(q: QueueTables, strangers: Sequence[str]) -> Callable[[StoredJob], bool]:
+    """What a claim leaves out: paused types, and those that have no handler where it is for."""
+    return (lambda job: q.is_paused(job) or job.type in strangers) if strangers else q.is_paused
 
 
 def _claim_order(job: StoredJob) -> tuple[int, int, int]:

@@ -313,7 +313,7 @@ def _goes_first(want: Want) -> bool:
 
 def _put_find(session: Session, want: Want) -> Answer:
     if want.tenants is None:
-        return session.put("find_ready_jobs", queue=want.queue, count=want.count)
+        return session.put("find_ready_jobs", queue=want.queue, count=want.count, strangers=want.strangers)
     return session.put("find_ready_jobs_of_tenants", queue=want.queue, count=want.count, tenants=want.tenants)
 
 

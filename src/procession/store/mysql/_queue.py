@@ -56,14 +56,15 @@ class MysqlQueue(QueueCalls):
         """Lease ready jobs to a node, or to workers that are no nodes; of a queue with limited ones first those."""
         claimed, throttled = await jobs_of.claim(self._claims, node, wants)
         local = [want for want in wants if want.queue in throttled and want.count > 0 and not want.lease_ms]
-        held_back = {want.queue for want in local if want.at_once == 0}
-        mixed = [want for want in local if want.at_once != 0]
+        # Whether what is due has a handler here is seen only by a look at each.
+        held_back = {want.queue for want in local if want.at_once == 0 and not want.strangers}
+        mixed = [want for want in local if want.at_once != 0 or want.strangers]
         if not mixed:
             return Claimed(claimed, held_back)
         started = await self._run_script(lambda now: claim_limited(node, mixed, now))
         limited = [as_started(claimed_job(row), started) for row in started.rows]
         claimed += limited
-        if rest := rest_of(mixed, limited):
+        if rest := rest_of([want for want in mixed if want.at_once != 0], limited):
             claimed += (await jobs_of.claim(self._claims, node, rest, heedless=True))[0]
         return Claimed(claimed, held_back | started.held_back, is_partial=started.is_partial)
 

@@ -114,10 +114,11 @@ class PostgresQueue(QueueCalls):
         began = monotonic()
         floors = self._floors.columns(wants, began)
         values = (queues, counts, node, self._bound_now(), [heedless or want.at_once == 0 for want in wants])
+        strangers = [encode_json(want.strangers) if want.strangers else None for want in wants]
         if floors is None:
-            rows = await self._claims.fetch("claim", *values)
+            rows = await self._claims.fetch("claim", *values, strangers)
         else:
-            rows = await self._claims.fetch("claim_above", *values, *floors)
+            rows = await self._claims.fetch("claim_above", *values, *floors, strangers)
         throttled = {row["queue"] for row in rows if row["key"] is None}
         if throttled:
             rows = [row for row in rows if row["key"] is not None]

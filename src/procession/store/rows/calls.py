@@ -16,7 +16,7 @@ class Want(Row, kw_only=True):
 
     ``at_once`` of them may be limited ones, which must not wait for a slot once they are leased; each says how soon
     after the claim it has to start. ``late_ms``: how late the starts of this process are, where that is more than
-    usual.
+    usual. ``strangers``: types that the claim leaves out of this queue, since nobody in this process handles them.
 
     ``lease_ms`` 0: the lease lives with the node that claims. Otherwise the jobs are for workers that are no nodes: the
     lease is nobody's (``jobs.REMOTE``) and ends by itself after that time; ``tenants`` says whose jobs they may be.
@@ -26,6 +26,7 @@ class Want(Row, kw_only=True):
     count: int
     at_once: int | None = None  # None: as many as ``count``
     late_ms: int = 0
+    strangers: tuple[str, ...] = ()
     lease_ms: int = 0
     tenants: list[str] | None = None  # None: of any tenant; only with ``lease_ms``
 

@@ -248,7 +248,9 @@ def rescue_jobs(session: Session, dead_after_ms: int, limit: int, crash_budget: 
 
 def _find_ready(session: Session, want: Want) -> list[_Ready]:
     if want.tenants is None:
-        return _decode_ready(session.value("find_ready_jobs", queue=want.queue, count=want.count))
+        strangers = as_json(want.strangers)
+        found = session.value("find_ready_jobs", queue=want.queue, count=want.count, strangers=strangers)
+        return _decode_ready(found)
     tenants = as_json(want.tenants)
     found = session.value("find_ready_jobs_of_tenants", queue=want.queue, count=want.count, tenants=tenants)
     return _decode_ready(found)

@@ -5,6 +5,7 @@ from procession.testing.conformance.flows import TestFlows, TestNamedFlows
 from procession.testing.conformance.job_batches import TestJobBatches
 from procession.testing.conformance.limited_order import TestOrderOfLimited, TestReadsAtOnce
 from procession.testing.conformance.limiting import TestPace, TestRules, TestSlots
+from procession.testing.conformance.passing_over import TestStrangers
 from procession.testing.conformance.recurring import TestRecurring, TestSweep
 from procession.testing.conformance.runs import (
     TestArchive,
@@ -37,6 +38,7 @@ __all__ = [
     "TestRules",
     "TestSettle",
     "TestSlots",
+    "TestStrangers",
     "TestSubmit",
     "TestSweep",
     "TestTurns",

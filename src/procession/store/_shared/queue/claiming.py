@@ -52,9 +52,9 @@ def claim_limited(node: int, wants: Sequence[Want], now: int) -> Script[Started]
     is_partial = False
     for queue, priorities in levels.items():
         room = rooms[queue] = _room_of(wanted[queue])
-        found = yield from ask_for("find_next", [queue], room.count)
+        found = yield from ask_for("find_next", [_named(wanted[queue])], room.count)
         room.rivals = [(-priority, run_at, key) for priority, run_at, key in found]
-        look = yield from _look(_Line(queue, priorities, room), now)
+        look = yield from _look(_Line(_named(wanted[queue]), priorities, room), now)
         seen += look.jobs
         is_partial |= look.is_partial
     if not seen:
@@ -101,7 +101,7 @@ def rest_of(wants: Iterable[Want], claimed: Sequence[ClaimedJob]) -> list[Want]:
 class _Line(msgspec.Struct):
     """Limited jobs of a queue that are due: in which priorities there are some, and what there is room for."""
 
-    queue: str
+    named: dict[str, object]  # the queue, and the types that are passed over
     priorities: list[int]  # from the highest down
     room: Room
 
@@ -134,7 +134,7 @@ def _first_due(line: _Line, count: int, now: int) -> Script[list[JobRow]]:
     for priority in line.priorities:
         if sum(_rank(job)[0] < min(0, -priority) for job in found) >= count:
             break
-        found += job_rows((yield from ask_for("find_throttled", [line.queue], priority, count, now)))
+        found += job_rows((yield from ask_for("find_throttled", [line.named], priority, count, now)))
     found.sort(key=_rank)
     return found[:count]
 
@@ -144,6 +144,11 @@ def _fill(jobs: Iterable[JobRow], room: Room, states: dict[str, LimitState], now
     trial = Room(room.count, room.at_once, room.rivals)
     admission = admit([Candidate(job.key, _limits_of(job), _rank(job), trial) for job in jobs], states, now)
     return bool(admission.left) or trial.given >= trial.at_once
+
+
+def _named(want: Want) -> dict[str, object]:
+    """A queue as the statements ask for it."""
+    return {"queue": want.queue, "strangers": want.strangers}
 
 
 def _room_of(want: Want) -> Room:

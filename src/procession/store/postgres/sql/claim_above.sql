@@ -4,19 +4,23 @@
 -- by the next claim without floors (_floors.py).
 with asked as materialized (
     select u.queue, u.count, u.heedless, u.priority, u.floor_key,
-           timestamptz 'epoch' + u.floor * interval '1 microsecond' as floor
-    from unnest($1::text[], $2::int[], $5::bool[], $6::int[], $7::bigint[], $8::bigint[])
-         as u (queue, count, heedless, priority, floor, floor_key)
+           timestamptz 'epoch' + u.floor * interval '1 microsecond' as floor,
+           array(select name from procession.pause where kind = 1)
+           || case when u.strangers is null then '{}'::text[]
+                   else array(select json_array_elements_text(u.strangers)) end as passed_over
+    from unnest($1::text[], $2::int[], $5::bool[], $6::int[], $7::bigint[], $8::bigint[],
+                $9::json[])
+         as u (queue, count, heedless, priority, floor, floor_key, strangers)
     where not exists (select from procession.pause p where p.kind = 0 and p.name = u.queue)
 ), w as materialized (
-    select w.queue, w.priority, w.floor_key, w.floor, w.is_throttled,
+    select w.queue, w.priority, w.floor_key, w.floor, w.passed_over, w.is_throttled,
            case when w.is_throttled and not w.heedless then 0 else w.count end as count
     from (
         select a.*,
                coalesce((select min(j.run_at)
                          from procession.job j
                          where j.queue = a.queue and j.state = 4 and j.waits_for is null
-                           and j.type <> all(array(select name from procession.pause where kind = 1)))
+                           and j.type <> all(a.passed_over))
                         <= coalesce($4::timestamptz, now()), false) as is_throttled
         from asked a
     ) w
@@ -29,7 +33,7 @@ with asked as materialized (
               from (select key
                     from procession.job
                     where state = 0 and queue = w.queue and priority > w.priority
-                      and type <> all(array(select name from procession.pause where kind = 1))
+                      and type <> all(w.passed_over)
                     order by priority desc, run_at, key
                     limit w.count
                     for no key update skip locked) above
@@ -39,7 +43,7 @@ with asked as materialized (
                     from procession.job
                     where state = 0 and queue = w.queue and priority = w.priority
                       and (run_at, key) >= (w.floor, w.floor_key)
-                      and type <> all(array(select name from procession.pause where kind = 1))
+                      and type <> all(w.passed_over)
                     order by priority desc, run_at, key
                     limit w.count
                     for no key update skip locked) level) u

@@ -10,7 +10,11 @@ FROM (
     SELECT * FROM procession_job
     WHERE state = 0 AND queue = :queue
         AND NOT EXISTS (SELECT 1 FROM procession_pause WHERE kind = 0 AND name = :queue)
-        AND type NOT IN (SELECT name FROM procession_pause WHERE kind = 1)
+        AND type NOT IN (
+            SELECT name FROM procession_pause WHERE kind = 1
+            UNION ALL
+            SELECT value FROM json_each(:strangers)
+        )
     ORDER BY priority DESC, run_at, key
     LIMIT :count
 )
