@@ -81,7 +81,7 @@ def test_bars_are_judged_where_they_were_measured():
     ]
     bars = {bar.name: (bar.found, bar.reached) for bar in result_of(runs, ProcessOptions()).bars}
     assert bars == {
-        "methods with calls, 8 starts at once, per second": (3_400.0, True),
+        "methods with calls by aiohttp, 8 starts at once, per second": (3_400.0, True),
         "methods against the raw ceiling of the same round": (0.34, False),
         "methods, history on against off": (0.97, True),
         "methods, rate at the end against the rate at 10,000": (0.81, False),

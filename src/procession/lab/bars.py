@@ -46,7 +46,7 @@ def process_bars(result: Result, options: ProcessOptions) -> list[Bar]:
             continue
         runs = whole_runs(result.runs, f"postgres-{way}")
         if runs:
-            what = "with calls" if calls else "without calls"
+            what = f"with calls by {options.client}" if calls else "without calls"
             bars.append(_at_least(f"{_words(way)} {what}, {at_once} starts at once, per second", least, _rate(runs)))
     if with_calls and at_once == 8:
         bars += _ceiling_bar(result.runs)
