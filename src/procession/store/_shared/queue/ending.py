@@ -95,14 +95,11 @@ def count_members(counts: Mapping[int, Counter[str]], now: int) -> Script[dict[i
         batches = yield from lock_batches(counts)
         for batch in batches.values():
             before = outcome_of(batch) if batch.state == JobBatchState.FINISHED else None
-            for name, change in counts[batch.key].items():
-                setattr(batch, name, getattr(batch, name) + change)
+            _add(batch, counts[batch.key])
             outcome = outcome_of(batch) if batch.state != JobBatchState.OPEN and batch.is_final else None
             if outcome == before:
                 continue
-            for each, change in ((before, -1), (outcome, 1)):
-                if each is not None:
-                    above.setdefault(batch.parent, Counter())[_COUNTED[each]] += change
+            above.setdefault(batch.parent, Counter()).update(_change_of(before, outcome))
             if outcome is None:  # a failed member starts over
                 batch.state, batch.finished_at = JobBatchState.SEALED, 0
                 continue
@@ -112,6 +109,17 @@ def count_members(counts: Mapping[int, Counter[str]], now: int) -> Script[dict[i
         above.pop(0, None)
         counts = above
     return finished
+
+
+def _add(batch: BatchRow, change: Mapping[str, int]) -> None:
+    for name, more in change.items():
+        setattr(batch, name, getattr(batch, name) + more)
+
+
+def _change_of(before: JobState | None, after: JobState | None) -> dict[str, int]:
+    """What the counts of a batch change by when a member's outcome does, which is None while it is not over."""
+    changes = ((before, -1), (after, 1))
+    return {_COUNTED[state]: change for state, change in changes if state is not None}
 
 
 def outcome_of(batch: BatchRow) -> JobState:
