@@ -7,7 +7,8 @@ import pytest
 
 from procession.ids import Keys
 from procession.store.mysql import MysqlStore
-from procession.store.mysql._statements import STATEMENTS
+from procession.store.mysql._statements import QUEUE, STATEMENTS
+from procession.testing.conformance.queue_stage import job_with, mutex
 from procession.testing.conformance.stage import apply, new_job, service_job, start_step
 
 pytestmark = pytest.mark.plan
@@ -43,6 +44,26 @@ async def test_a_hot_statement_uses_its_index(store: MysqlStore, keys: Keys, nam
     found = next(each for each in tables(plan) if each["table_name"] == table)
     assert found["access_type"] in ("range", "ref", "index"), plan
     assert found["key"] == index, plan
+
+
+@pytest.mark.parametrize("name", ["find_throttled_queues", "throttled_levels"])
+async def test_a_line_of_limited_jobs_is_asked_for_its_first_ones_only(
+    store: MysqlStore, keys: Keys, name: str
+) -> None:
+    """One look into the index per priority, however many wait: what it read, the server has counted."""
+    jobs = [job_with(keys, limits=mutex(f"tenant {n % 20}", most=9_000), priority=n % 3) for n in range(3_000)]
+    await store.submit(jobs)
+    values = {"lines": ["queue mail"], "a": ["mail"], "b": 2_000_000_000_000}
+    sql = (QUEUE[name][0] if name in QUEUE else STATEMENTS[name]).write(values, ())
+    async with store._rest.lend() as session:
+        session.put_text("now", b"SET @now = 2000000000000")
+        session.put_text("analyze", b"ANALYZE TABLE procession_job")
+        session.put_text("flush", b"FLUSH STATUS")
+        session.put_text("asked", sql)
+        answer = session.put_text("read", b"SHOW SESSION STATUS LIKE 'Handler_read%'")
+        await session.send()
+    read = sum(int(value) for _, value in answer.rows)
+    assert read < 100, answer.rows
 
 
 async def explain(store: MysqlStore, sql: bytes) -> dict:
