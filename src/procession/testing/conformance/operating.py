@@ -234,8 +234,8 @@ class TestBatches:
         assert not await store.advance_batch(BatchAdvance(key=batch, cursor=8, to=9))
         (row,) = await store.batches(keys=[batch])
         assert (row.state, row.open, row.ended_at) == (BatchState.SUSPENDED, [held.key, waits.key], 0)
-        assert (await the_job(store, waits.key)).state == JobState.SUSPENDED
-        assert (await the_job(store, held.key)).state == JobState.RUNNING
+        stored = [await the_job(store, job.key) for job in (waits, held)]
+        assert [job and job.state for job in stored] == [JobState.SUSPENDED, JobState.RUNNING]
         clock.advance(1_000_000)
         await store.promote(100)
         assert await claim(store, node, FOLLOW_UP_QUEUE) == []
