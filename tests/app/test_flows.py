@@ -257,3 +257,20 @@ async def test_a_tenant_sees_its_own_flows_alone(app):
     for key in (enqueued.flow_key, enqueued["a"].job_key):
         with pytest.raises(NotFound):
             await ours.flow(key)
+
+
+async def test_what_is_no_job_of_a_flow_is_refused_and_so_is_a_title_of_nothing(app):
+    with pytest.raises(InvalidValue, match="Expected the jobs of a flow to be FlowJob, found int 1"):
+        await app.enqueue_flow([1, "x"])
+    with pytest.raises(InvalidValue, match="Expected a flow with a title to have jobs"):
+        await app.enqueue_flow([], title="nothing")
+    assert await app.enqueue_flow([]) == {}
+    assert await app.jobs() == []
+
+
+async def test_a_failed_job_whose_unique_key_went_to_another_says_so_when_it_is_requeued(app):
+    failed = await app.enqueue("break", unique="invoice 17")
+    await app.run_until_idle()
+    await app.enqueue("note", unique="invoice 17", delay="1h")
+    with pytest.raises(Conflict, match=f"Expected the unique key of job {failed.job_key} to be free"):
+        await app.requeue(failed.job_key)

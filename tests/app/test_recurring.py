@@ -200,3 +200,16 @@ async def test_the_next_time_of_what_has_just_fired_is_waited_for_and_not_polled
     clock.turn(1_000)
     fired, next_at = await app._engine.queue_duties.fire_due()
     assert (fired, next_at) == (1, clock.now + 1_000)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"missed": None}, "Expected missed to be 'once', 'all' or 'skip'"),
+        ({"overlap": "no"}, "Expected overlap of recurring job 'report' to be True or False"),
+    ],
+)
+async def test_what_stands_for_nothing_is_refused(app, wrong, said):
+    with pytest.raises(InvalidValue, match=said):
+        await app.put_recurring(Recurring(name="report", cycle="R/PT1H", type="report", **wrong))
+    assert await app.recurring_jobs() == []

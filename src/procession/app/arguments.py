@@ -45,6 +45,14 @@ def whole(value: object, what: str, least: int, most: int) -> int:
     raise InvalidValue(message)
 
 
+def flag(value: object, what: str) -> bool:
+    """True or False, and nothing that stands for it. Raises InvalidValue."""
+    if isinstance(value, bool):
+        return value
+    message = f"Expected {what} to be True or False, found {shown(value)}"
+    raise InvalidValue(message)
+
+
 def page(limit: object) -> int:
     """How many rows a page has. Raises InvalidValue."""
     if isinstance(limit, int) and not isinstance(limit, bool) and 1 <= limit <= PAGE_MAX:

@@ -125,7 +125,7 @@ class Flows(Queueing):
         transaction of that connection commits. Raises InvalidValue for a name that is there twice or not at all, and
         for a circle; Misconfigured for a connection that cannot be used.
         """
-        flow = _Flow(list(jobs), arguments.text(title, "title"))
+        flow = _flow_of(jobs, title)
         come = flow.to_come()
         if connection is None or self.ignores_connections:
             answers = await self._through(come, lambda: self._put_flow(flow, come))
@@ -144,7 +144,7 @@ class Flows(Queueing):
 
     async def prepare_flow(self, jobs: Iterable[FlowJob], *, title: str = "") -> PreparedJobs:
         """Jobs to come that belong together, and the statements that enqueue them (see ``prepare_jobs``)."""
-        return await self._prepare_flow(_Flow(list(jobs), arguments.text(title, "title")))
+        return await self._prepare_flow(_flow_of(jobs, title))
 
     async def _prepare_flow(self, flow: _Flow) -> PreparedJobs:
         """The statements that enqueue a flow."""
@@ -238,6 +238,19 @@ class _Flow(msgspec.Struct):
     def to_come(self) -> list[JobsToCome]:
         """Its jobs as middleware sees them."""
         return [JobsToCome(job.type, [job.args], dict(job.options)) for job in self.jobs]
+
+
+def _flow_of(jobs: Iterable[Any], title: str) -> _Flow:
+    """What a caller gives as a flow. Raises InvalidValue."""
+    given = list(jobs)
+    for job in given:
+        if not isinstance(job, FlowJob):
+            message = f"Expected the jobs of a flow to be FlowJob, found {arguments.shown(job)}"
+            raise InvalidValue(message)
+    if title and not given:
+        message = "Expected a flow with a title to have jobs, found none"
+        raise InvalidValue(message)
+    return _Flow(given, arguments.text(title, "title"))
 
 
 def _name(rows: Sequence[NewJob], flow: _Flow) -> None:

@@ -89,7 +89,7 @@ def job_options(words: Mapping[str, Any]) -> JobOptions | None:
         deadline_at=deadline_at,
         backoff=_backoff(said["backoff"]) if "backoff" in said else "",
         keep_ms=_kept(said["keep"]) if "keep" in said else 0,
-        output=_flag(said.get("output", False), "output"),
+        output=arguments.flag(said.get("output", False), "output"),
         ageing_ms=_span(said, "ageing"),
         fair_key=arguments.key_text(said.get("fair_key", ""), "fair_key"),
         unique=_unique(said["unique"]) if "unique" in said else None,
@@ -154,13 +154,6 @@ def _metadata(value: object) -> dict[str, str]:
         arguments.name(key, "a name in metadata")
         found[key] = arguments.text(text, f"metadata '{key}'", METADATA_BYTES_MAX, "METADATA_BYTES_MAX")
     return found
-
-
-def _flag(value: object, what: str) -> bool:
-    if not isinstance(value, bool):
-        message = f"Expected {what} to be True or False, found {arguments.shown(value)}"
-        raise InvalidValue(message)
-    return value
 
 
 def _unique(value: object) -> rules.Unique:

@@ -214,7 +214,7 @@ class RecurringJobs(Inspection):
             arguments.name(job.name, "the name of a recurring job"), "the name of a recurring job"
         )
         kind = arguments.key_text(arguments.name(job.type, "the type of a job"), "the type of a job")
-        if job.missed.upper() not in Missed.__members__:
+        if str(job.missed).upper() not in Missed.__members__:
             message = f"Expected missed to be 'once', 'all' or 'skip', found {arguments.shown(job.missed)}"
             raise InvalidValue(message)
         try:
@@ -242,7 +242,7 @@ class RecurringJobs(Inspection):
             job=row,
             group=group,
             missed=Missed[job.missed.upper()],
-            overlap=bool(job.overlap),
+            overlap=arguments.flag(job.overlap, f"overlap of recurring job '{name}'"),
             tenant=self._tenant,
             next_at=next_at,
         )
