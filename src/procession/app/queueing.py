@@ -163,7 +163,7 @@ class Queueing(Inspection):
         found = await self._found(key)
         if found is None or not await self._store.requeue_jobs([key], retries=attempts):
             if found is not None and found.state == JobState.FAILED and not found.instance:
-                message = f"Expected the unique key of job {key} to be free, found it with another job since this one failed"
+                message = f"Expected the unique key of job {key} to be free, found it with another job since it failed"
                 raise Conflict(message)
             raise _not_done(key, found, "failed or scheduled, and of no process,")
         self._engine.announce(found.queue)
