@@ -63,6 +63,7 @@ BY_KEY: dict[str, Verb] = {
     "resolve": lambda app, of: app.resolve(of["incident"]),
     "stored_job": lambda app, of: app.stored_job(of["job"]),
     "complete_job": lambda app, of: app.complete_job(of["job"]),
+    "put_completion": lambda app, of: app.put_completion(of["shop"], of["job"], None),
     "fail_job": lambda app, of: app.fail_job(of["job"], retries=0),
     "fail_job, retries": lambda app, of: app.fail_job(of["job"], retries=2, variables={"y": 1}),
     "throw_error": lambda app, of: app.throw_error(of["job"], "E"),
@@ -203,6 +204,7 @@ async def _filled(stage: Stage) -> Keys:
     return {
         "instance": instance,
         "resting": resting,
+        "shop": shop,
         "ended": ended,
         "waiting": waiting,
         "broken": stuck,

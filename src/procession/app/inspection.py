@@ -267,7 +267,7 @@ class _Places:
         else:
             owner = details.get("element_instance", key)
             index = self._element.get(owner, -1)
-        if "element_instance" in details and index >= 0:
+        if key and "element_instance" in details and index >= 0:
             self._element.setdefault(key, index)
         if isinstance(event, Migrated):
             self._element = {key: event.elements.get(at, -1) for key, at in self._element.items()}
