@@ -384,3 +384,23 @@ async def test_what_camunda_serves_and_we_do_not_says_so(served):
     assert (await served.get("/nothing-like-that")).status_code == 404
     wrong = await served.client.delete("/v2/topology")
     assert (wrong.status_code, "GET" in wrong.headers["allow"]) == (405, True)
+
+
+@pytest.mark.parametrize("url", ["memory", "sqlite", "postgresql"], indirect=True)
+async def test_a_request_that_is_refused_for_its_signs_takes_no_entry_of_the_audit_log_with_it(served: Served):
+    message = {"name": "paid", "correlationKey": "A-17", "timeToLive": 60_000}
+    asked = [served.post("/messages/publication", message) for _ in range(10)]
+    hostile = {"processDefinitionId": "payment", "tenantId": "a\0b"}
+    asked += [served.post("/process-instances", hostile) for _ in range(5)]
+    answers = await asyncio.gather(*asked)
+    assert [answer.status_code for answer in answers] == [200] * 10 + [400] * 5
+    found = (await served.post("/audit-logs/search", {"page": {"limit": 100}})).json()["items"]
+    assert sorted(each["result"] for each in found) == ["FAIL"] * 5 + ["SUCCESS"] * 10
+    metrics = (await served.client.get("/metrics")).text
+    assert "procession_audit_lost_total 0.0" in metrics
+
+
+async def test_options_of_everything_are_no_page(served: Served):
+    answer = await raw(served, b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert b" 500 " not in answer.partition(b"\r\n")[0]
+    assert answer.startswith(b"HTTP/1.1 4")

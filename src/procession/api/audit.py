@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
@@ -19,7 +20,7 @@ from procession.api.roles import Role, tenant_id_of
 from procession.api.search import Date, Found, Record, Request, Rows, Search, Source, Text, search
 from procession.api.words import instance_state, key_of
 from procession.app import Procession
-from procession.errors import NotFound, ProcessionError
+from procession.errors import InvalidValue, NotFound, ProcessionError
 from procession.jobs.schedule import to_datetime
 from procession.store.rows.keeping import Kept
 
@@ -157,26 +158,49 @@ class Auditor:
         """Write whatever has gathered, until nothing has."""
         while self._gathered:
             batch, self._gathered = self._gathered, []
+            entries = [entry for entry, _ in batch]
             try:
-                rows = [
-                    Kept(
-                        kind=KIND,
-                        key=await self._app.new_key(),
-                        name=entry.actor[:255],
-                        tenant=entry.tenants[0] if entry.tenants is not None and len(entry.tenants) == 1 else "",
-                        body=msgspec.json.encode(entry),
-                    )
-                    for entry, _ in batch
-                ]
-                await self._app.rows.keep(rows)
+                await self._keep(entries)
+            except InvalidValue:  # one that cannot be stored takes no other with it
+                for entry in entries:
+                    await self._keep_alone(entry)
             except ProcessionError as error:
-                self.lost += len(batch)
-                logger.error("%d entries of the audit log could not be written: %s", len(batch), error)  # noqa: TRY400
-                for entry, _ in batch:
-                    logger.error("audit: %s", msgspec.json.encode(entry).decode())  # noqa: TRY400
+                self._lose(entries, error)
             for _, done in batch:
                 if not done.done():
                     done.set_result(None)
+
+    async def _keep(self, entries: Sequence[Entry]) -> None:
+        """Write entries together. Raises InvalidValue, Unavailable."""
+        rows = [
+            Kept(
+                kind=KIND,
+                key=await self._app.new_key(),
+                name=_storable(entry.actor),
+                tenant=_storable(entry.tenants[0]) if entry.tenants is not None and len(entry.tenants) == 1 else "",
+                body=msgspec.json.encode(entry),
+            )
+            for entry in entries
+        ]
+        await self._app.rows.keep(rows)
+
+    async def _keep_alone(self, entry: Entry) -> None:
+        try:
+            await self._keep([entry])
+        except ProcessionError as error:
+            self._lose([entry], error)
+
+    def _lose(self, entries: Sequence[Entry], error: ProcessionError) -> None:
+        """Entries that are nowhere but in the log of the program."""
+        self.lost += len(entries)
+        logger.error("%d entries of the audit log could not be written: %s", len(entries), error)
+        for entry in entries:
+            logger.error("audit: %s", msgspec.json.encode(entry).decode())
+
+
+def _storable(name: str) -> str:
+    """A name as a column holds it: PostgreSQL's texts have no NUL. The entry itself has it whole."""
+    return name[:255].replace("\0", "\N{SYMBOL FOR NULL}")
 
 
 def _without_values(value: Any) -> Any:  # noqa: ANN401 - a decoded request

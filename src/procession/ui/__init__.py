@@ -103,7 +103,8 @@ class _Pages(Route):
 
     def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
         """Whether it is a page's."""
-        if scope["type"] != "http" or scope["path"].split("/", 2)[1] in NOT_PAGES:
+        path = scope["path"] if scope["type"] == "http" else ""
+        if not path.startswith("/") or path.split("/", 2)[1] in NOT_PAGES:  # `OPTIONS *` has none
             return Match.NONE, {}
         # a pattern would not do: names may have lines
         match = Match.FULL if scope["method"] in (self.methods or ()) else Match.PARTIAL
