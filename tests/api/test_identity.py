@@ -421,3 +421,20 @@ async def test_everybody_can_ask_what_they_may_do(guarded):
     (found,) = (await guarded.post("/authentication/me/authorizations/search", body, headers=headers)).json()["items"]
     assert found["permissionTypes"] == ["CREATE", "DELETE_FORM", "DELETE_PROCESS", "DELETE_RESOURCE", "READ"]
     assert (await guarded.post("/authentication/me/authorizations/search")).status_code == 401
+
+
+async def test_a_document_is_of_the_tenants_of_whoever_keeps_it(guarded):
+    admin = await bearer(guarded, "operator", name="everywhere")
+    acme = await bearer(guarded, "operator", tenants=["acme"], name="of-acme")
+    beta = await bearer(guarded, "operator", tenants=["beta"], name="of-beta")
+    url = f"{guarded.server.url}/v2/documents"
+    kept = await guarded.client.post(url, headers=acme, files={"file": ("offer.txt", b"secret", "text/plain")})
+    address = f"{url}/{kept.json()['documentId']}"
+    assert (await guarded.client.get(address, headers=beta)).status_code == 404
+    assert (await guarded.client.post(f"{address}/links", headers=beta)).status_code == 404
+    assert (await guarded.client.delete(address, headers=beta)).status_code == 404
+    assert [(await guarded.client.get(address, headers=who)).content for who in (acme, admin)] == [b"secret"] * 2
+    link = (await guarded.client.post(f"{address}/links", headers=acme)).json()["url"]
+    assert (await guarded.client.get(link)).content == b"secret"
+    everybodys = await guarded.client.post(url, headers=admin, files={"file": ("plan.txt", b"plan", "text/plain")})
+    assert (await guarded.client.get(f"{url}/{everybodys.json()['documentId']}", headers=acme)).status_code == 404

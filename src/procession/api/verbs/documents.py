@@ -12,11 +12,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from procession.api.audit_tenants import may_read
 from procession.api.endpoints import Call, Content, Endpoint, Upload
 from procession.api.problems import Problem
 from procession.api.roles import Role
 from procession.api.search import Instant, Record, Request
-from procession.api.words import when
+from procession.api.words import key_of, when
 from procession.errors import NotFound
 from procession.jobs.schedule import to_datetime
 from procession.limits import DOCUMENT_BYTES_MAX
@@ -27,6 +28,7 @@ STORE = "procession"
 KIND = "document"
 LINK_MS_MAX = 7 * 86_400_000
 ID = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+NO_DOCUMENT = "Expected a document with this id, found none"
 
 
 class Metadata(Request):
@@ -84,6 +86,7 @@ class Stored(Record):
     owner: str
     metadata: MetadataResult
     secret: str = ""  # that links to it are signed with: they end with it
+    tenants: list[str] | None = None  # whose it is; None: of nobody who is bound to tenants
 
 
 class DocumentFailure(Record):
@@ -154,8 +157,19 @@ async def _keep(call: Call, file: Upload, said: Upload | None, named: str) -> Do
         metadata=_metadata(file, said),
         secret=secrets.token_urlsafe(32),
     )
+    stored.tenants = await _whose(call, stored.metadata.process_instance_key)
     await _write(call, await call.desk.app.new_key(), stored, file.data)
     return _reference(stored)
+
+
+async def _whose(call: Call, instance: str | None) -> list[str] | None:
+    """The tenants of whoever keeps it; for one who is bound to none, that of the instance which is named."""
+    if call.who.tenants is not None:
+        return sorted(call.who.tenants)
+    if not instance:
+        return None
+    rows = await call.desk.rows.load([key_of(instance, "processInstanceKey")])
+    return [rows[0].tenant] if rows else None
 
 
 async def _write(call: Call, key: int, stored: Stored, data: bytes) -> None:
@@ -202,12 +216,20 @@ async def _kept(call: Call) -> tuple[Kept, Stored, bytes]:
         expires, now = stored.metadata.expires_at, when(call.desk.app.now)
         if expires is None or now is None or expires > now:
             return rows[0], stored, rows[0].body[4 + size :]
-    raise NotFound("Expected a document with this id, found none")
+    raise NotFound(NO_DOCUMENT)
+
+
+async def _theirs(call: Call) -> tuple[Kept, Stored, bytes]:
+    """The document that a request names, where it is of the tenants of whoever asks. Raises NotFound."""
+    found = await _kept(call)
+    if not may_read(call.who.tenants, found[1].tenants):
+        raise NotFound(NO_DOCUMENT)
+    return found
 
 
 async def get_document(call: Call) -> Content:
     """The file, to be saved and never to be shown as a page of this server."""
-    _, stored, data = await _kept(call)
+    _, stored, data = await _theirs(call)
     _check_hash(call, stored)
     return _content(stored, data)
 
@@ -229,7 +251,7 @@ def _content(stored: Stored, data: bytes) -> Content:
 
 async def create_link(call: Call) -> DocumentLink:
     """A link to the file that needs no name, for a while. Raises NotFound, Problem."""
-    row, stored, data = await _kept(call)
+    row, stored, data = await _theirs(call)
     _check_hash(call, stored)
     body: DocumentLinkRequest = call.body or DocumentLinkRequest()
     if not stored.secret:  # kept before there were links
@@ -270,7 +292,7 @@ NO_LINK = "Expected a link that a server of this database has given and whose ti
 
 async def delete_document(call: Call) -> None:
     """Forget it."""
-    row, _, _ = await _kept(call)
+    row, _, _ = await _theirs(call)
     await call.desk.rows.forget_kept(KIND, keys=[row.key])
 
 
