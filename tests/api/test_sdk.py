@@ -10,6 +10,7 @@ import pytest
 from camunda_orchestration_sdk import models
 
 from procession.testing.bpmn import process
+from tests.api.camunda import client_of
 from tests.api.conftest import PAYMENT, Served
 
 DATABASES = pytest.mark.parametrize("url", ["memory", "sqlite", "postgresql"], indirect=True)
@@ -21,8 +22,7 @@ ALARM = process("alarm").start("fire", signal="fire").service("run", type="run-a
 @pytest.fixture
 async def client(served: Served) -> AsyncIterator[sdk.CamundaAsyncClient]:
     """The SDK's own client; nothing but the address is given."""
-    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
-    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+    async with client_of(served) as client:
         yield client
 
 

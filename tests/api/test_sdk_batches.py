@@ -6,6 +6,7 @@ import camunda_orchestration_sdk as sdk
 import pytest
 from camunda_orchestration_sdk import models
 
+from tests.api.camunda import client_of
 from tests.api.conftest import Served
 
 BOTH = pytest.mark.parametrize("url", ["memory", "sqlite", "postgresql"], indirect=True)
@@ -13,9 +14,8 @@ BOTH = pytest.mark.parametrize("url", ["memory", "sqlite", "postgresql"], indire
 
 @pytest.fixture
 async def client(served: Served):
-    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
     await served.deploy()
-    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+    async with client_of(served) as client:
         yield client
 
 

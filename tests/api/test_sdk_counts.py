@@ -12,6 +12,7 @@ from camunda_orchestration_sdk.types import File
 from procession import Procession
 from procession.limits import DOCUMENT_BYTES_MAX
 from procession.testing.bpmn import process
+from tests.api.camunda import client_of
 from tests.api.conftest import PAYMENT, Served
 from tests.api.gateway.test_pyzeebe import RATE
 from tests.api.test_identity import bearer
@@ -23,10 +24,9 @@ CHEAP = process("cheap").start("low", condition="=price < 10").user("look").end(
 
 @pytest.fixture
 async def client(served: Served):
-    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
     for name, content in (("payment.bpmn", PAYMENT), ("waiting.bpmn", WAITING), ("cheap.bpmn", CHEAP)):
         assert (await served.deploy(name, content)).status_code == 200
-    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+    async with client_of(served) as client:
         yield client
 
 
@@ -149,8 +149,7 @@ async def test_a_link_leads_to_a_document_without_a_name_for_a_while(make_served
 
 async def test_a_link_begins_as_others_reach_the_server(make_served):
     served = await make_served(public_url="https://example.org/flow/")
-    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
-    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+    async with client_of(served) as client:
         file = File(payload=BytesIO(b"x"), file_name="x.txt", mime_type="text/plain")
         made = await client.create_document(data=models.CreateDocumentData(file=file))
         link = await client.create_document_link(made.document_id, data=models.DocumentLinkRequest(time_to_live=5_000))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import camunda_orchestration_sdk as sdk
 import pytest
 from camunda_orchestration_sdk import models
 
 from procession import Procession
 from procession.jobs.schedule import to_datetime
 from procession.testing.bpmn import process
+from tests.api.camunda import client_of
 from tests.api.conftest import Served
 from tests.api.gateway.test_pyzeebe import RATE
 from tests.api.test_identity import bearer
@@ -22,9 +22,8 @@ BOTH = pytest.mark.parametrize("url", ["memory", "sqlite", "postgresql"], indire
 
 @pytest.fixture
 async def client(served: Served):
-    settings = {"CAMUNDA_REST_ADDRESS": served.url, "CAMUNDA_AUTH_STRATEGY": "NONE"}
     await served.deploy()
-    async with sdk.CamundaAsyncClient(configuration=settings) as client:
+    async with client_of(served) as client:
         yield client
 
 

@@ -35,7 +35,6 @@ class Connection(HttpToolsProtocol):
     headers_s: ClassVar[float]
     refusal: ClassVar[Callable[[bytes], Plain | None]]  # what a POST to a path is answered if there is no room
     heads: ClassVar[dict[bytes, tuple[bytes, int]]]  # headers that were refused: the path, the length of the body
-    usual: ClassVar[tuple[list[tuple[bytes, bytes]], bytes]] = ([], b"")  # headers of every answer, and as written
     _deadline: asyncio.TimerHandle | None = None
     _waited_for = 0  # bytes of headers that have come and are not whole
     _refused: Plain | None = None  # the answer to the request that is being read
