@@ -46,8 +46,8 @@ def run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
 def settle() -> None:
     """What is there when a process is ready stays for good: the collector of cycles looks through it no more.
 
-    With that and ``calm_collector`` a server under load has no more pauses of 60 to 130 ms, several times a second, in
-    which its whole memory was looked through and nobody got an answer.
+    Before that and ``calm_collector`` a server under load looked through its whole memory several times a second, for
+    60 to 130 ms in which nobody got an answer; pauses of 40 to 60 ms remain, and are rare.
     """
     gc.collect()
     gc.freeze()
